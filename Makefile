@@ -1,0 +1,47 @@
+# The only commands to know. `make` alone lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## make the environment in .venv (PYTHON=python3.12 chooses another Python)
+
+# Redone only when what is to be installed has changed. uv where it is there, else venv and pip.
+$(INSTALLED): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "leocod needs Python 3.11 or newer; give one with: make $(or $(MAKECMDGOALS),setup) PYTHON=/path/to/python" >&2; exit 1; }
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
+	  uv pip install --python $(BIN)/python --editable '.[dev]' --constraint constraints.txt; \
+	else \
+	  "$(PYTHON)" -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt; \
+	fi
+	@touch $@
+
+demo: setup ## run the main job with its defaults; every run gets a directory of its own under runs/
+	$(BIN)/leocod run
+
+test: setup ## run all tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+check: setup ## format, lint, types, layers, dependencies
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry src
+
+format: setup ## put the code in its standard form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and all caches; runs stay
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
