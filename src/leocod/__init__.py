@@ -1,0 +1,129 @@
+"""Online continual object detection from video in which few frames are labelled.
+
+The public names. Each is imported when it is first used, so that `import leocod` and `leocod --help` do not wait for
+torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from leocod.benchmarks.base import Benchmark, Stream
+    from leocod.benchmarks.wander import Wander, WanderOptions
+    from leocod.config import ExperimentConfig
+    from leocod.detectors.base import Detector
+    from leocod.detectors.tiny import Tiny, TinyOptions
+    from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
+    from leocod.errors import LeocodError
+    from leocod.evaluation.ap import average_precision
+    from leocod.evaluation.continual import cap, fap, forgetting
+    from leocod.evaluation.evaluator import Evaluator
+    from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned
+    from leocod.experiment import run_experiment
+    from leocod.labelling import BudgetLabeller
+    from leocod.loop import run
+    from leocod.memory import ReplayMemory
+    from leocod.settings import Settings
+    from leocod.strategies.base import Learner, Strategy
+    from leocod.strategies.icarl import ICaRL, ICaRLOptions
+    from leocod.strategies.incremental import Incremental
+    from leocod.strategies.offline import Offline
+    from leocod.types import Detections, Frame, Labels, LossWeights, Step
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Benchmark": "benchmarks.base",
+    "BudgetLabeller": "labelling",
+    "Detections": "types",
+    "Detector": "detectors.base",
+    "EfficientCLS": "efficient_cls",
+    "EfficientCLSOptions": "efficient_cls",
+    "Evaluated": "events",
+    "Evaluator": "evaluation.evaluator",
+    "Event": "events",
+    "ExperimentConfig": "config",
+    "Frame": "types",
+    "ICaRL": "strategies.icarl",
+    "ICaRLOptions": "strategies.icarl",
+    "Incremental": "strategies.incremental",
+    "Labels": "types",
+    "Learner": "strategies.base",
+    "LeocodError": "errors",
+    "LossWeights": "types",
+    "Offline": "strategies.offline",
+    "ReplayMemory": "memory",
+    "RunFinished": "events",
+    "RunStarted": "events",
+    "Settings": "settings",
+    "Step": "types",
+    "StepFinished": "events",
+    "StepLearned": "events",
+    "Strategy": "strategies.base",
+    "Stream": "benchmarks.base",
+    "Tiny": "detectors.tiny",
+    "TinyOptions": "detectors.tiny",
+    "Wander": "benchmarks.wander",
+    "WanderOptions": "benchmarks.wander",
+    "average_precision": "evaluation.ap",
+    "cap": "evaluation.continual",
+    "fap": "evaluation.continual",
+    "forgetting": "evaluation.continual",
+    "run": "loop",
+    "run_experiment": "experiment",
+}
+"""Public name -> the module that defines it."""
+
+__all__ = [
+    "Benchmark",
+    "BudgetLabeller",
+    "Detections",
+    "Detector",
+    "EfficientCLS",
+    "EfficientCLSOptions",
+    "Evaluated",
+    "Evaluator",
+    "Event",
+    "ExperimentConfig",
+    "Frame",
+    "ICaRL",
+    "ICaRLOptions",
+    "Incremental",
+    "Labels",
+    "Learner",
+    "LeocodError",
+    "LossWeights",
+    "Offline",
+    "ReplayMemory",
+    "RunFinished",
+    "RunStarted",
+    "Settings",
+    "Step",
+    "StepFinished",
+    "StepLearned",
+    "Strategy",
+    "Stream",
+    "Tiny",
+    "TinyOptions",
+    "Wander",
+    "WanderOptions",
+    "__version__",
+    "average_precision",
+    "cap",
+    "fap",
+    "forgetting",
+    "run",
+    "run_experiment",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'leocod' has no attribute '{name}'")
+    return getattr(import_module(f"leocod.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,54 @@
+"""What can go wrong, in the user's words.
+
+LeocodError               every error that is not our own mistake; the command line shows it as one line
+├── InvalidConfig         a config file or an override that cannot be followed
+│   └── UnknownName       a strategy, detector, benchmark or key that does not exist; names the nearest
+├── InvalidData           a file or a value in it that cannot be used
+│   ├── InvalidFrame      pixels that are not what the frame says
+│   └── InvalidLabels     boxes or classes that cannot be
+├── RunExists             the output directory already holds another run
+└── InvalidRun            a run directory that cannot be read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LeocodError(Exception):
+    """An error that names the thing and the cure."""
+
+
+class InvalidConfig(LeocodError):
+    """A config file or an override that cannot be followed."""
+
+
+class UnknownName(InvalidConfig):
+    """A name that does not exist, with the nearest one that does."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = get_close_matches(name, names, n=1, cutoff=0.4)
+        guess = f" Did you mean '{near[0]}'?" if near else ""
+        super().__init__(f"No {kind} '{name}'.{guess} Known: {', '.join(names)}.")
+
+
+class InvalidData(LeocodError):
+    """A file, or a value in it, that cannot be used."""
+
+
+class InvalidFrame(InvalidData):
+    """Pixels that are not what the frame says."""
+
+
+class InvalidLabels(InvalidData):
+    """Boxes or classes that cannot be."""
+
+
+class RunExists(LeocodError):
+    """The output directory already holds another run."""
+
+
+class InvalidRun(LeocodError):
+    """A run directory that cannot be read."""

@@ -1,0 +1,38 @@
+"""Who reveals labels, and for which frames of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from leocod.errors import InvalidConfig
+from leocod.types import LabelledFrame, Labels
+
+
+class Labeller(Protocol):
+    """Decides which frames of a step a person labels. Sees the truth; hands out only what it reveals."""
+
+    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
+        """Frame id -> labels of the frames that get labelled at this step."""
+        ...
+
+
+class BudgetLabeller:
+    """A fixed number of frames a step, drawn at random: the paper's annotation cost.
+
+    The draw depends on the seed, the budget and the step alone, so every strategy gets the same labels and any
+    step can be reached directly.
+    """
+
+    def __init__(self, per_step: int, *, seed: int) -> None:
+        if per_step < 0:
+            raise InvalidConfig(f"labels.per_step is {per_step}: it must be 0 or more.")
+        self.per_step = per_step
+        self.seed = seed
+
+    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
+        draw = np.random.default_rng([self.seed, self.per_step, step])
+        chosen = draw.permutation(len(pairs))[: self.per_step]
+        return {pairs[number][0].id: pairs[number][1] for number in sorted(chosen)}

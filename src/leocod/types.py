@@ -1,0 +1,168 @@
+"""The few things that move through the system: frames, labels, detections, steps. Numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+
+from leocod.errors import InvalidFrame, InvalidLabels
+
+Image = NDArray[np.uint8]
+"""Pixels, height x width x 3, red first."""
+
+Images = Sequence[Image]
+
+Source = Literal["human", "pseudo"]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One image of the video. Holds its pixels, or the file that does."""
+
+    id: int
+    video: str
+    index: int
+    size: tuple[int, int]
+    """Height and width in pixels."""
+    content: Image | Path = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, Path):
+            # Everyone who gets the frame shares these pixels.
+            object.__setattr__(self, "content", _sealed(self.content))
+
+    def loaded(self) -> Frame:
+        """The same frame, holding its pixels, so that a file is decoded once and not at every use."""
+        return self if not isinstance(self.content, Path) else replace(self, content=self.image())
+
+    def image(self) -> Image:
+        """The pixels: height x width x 3, uint8, red first."""
+        if isinstance(self.content, Path):
+            with PillowImage.open(self.content) as file:
+                pixels = np.asarray(file.convert("RGB"))
+        else:
+            pixels = self.content
+        if pixels.shape != (*self.size, 3) or pixels.dtype != np.uint8:
+            raise InvalidFrame(
+                f"Frame {self.id} of {self.video}: expected {self.size[0]} x {self.size[1]} x 3 uint8 pixels, "
+                f"got {' x '.join(map(str, pixels.shape))} {pixels.dtype}."
+            )
+        return pixels
+
+
+def _sealed(array: Any) -> Any:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True)
+class LossWeights:
+    """How much the labels of a frame count in each part of the loss."""
+
+    proposals: float = 1.0
+    boxes: float = 1.0
+    classes: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The boxes and classes of one frame, and who gave them.
+
+    Boxes are pixel corners (x1, y1, x2, y2) of the original image, classes are positions in the class list.
+    No boxes at all is a label too: "nothing here".
+    """
+
+    boxes: NDArray[np.float32]
+    classes: NDArray[np.int64]
+    source: Source = "human"
+    weights: LossWeights = LossWeights()
+
+    def __post_init__(self) -> None:
+        # Copies that cannot be written to: a learner that changed its labels would change the truth.
+        object.__setattr__(self, "boxes", _sealed(np.array(self.boxes, dtype=np.float32).reshape(-1, 4)))
+        object.__setattr__(self, "classes", _sealed(np.array(self.classes, dtype=np.int64).reshape(-1)))
+        if len(self.boxes) != len(self.classes):
+            raise InvalidLabels(f"{len(self.boxes)} boxes but {len(self.classes)} classes.")
+        wrong = ~(np.isfinite(self.boxes).all(axis=1) & (self.boxes[:, 2:] > self.boxes[:, :2]).all(axis=1))
+        if wrong.any():
+            number = int(np.flatnonzero(wrong)[0])
+            raise InvalidLabels(
+                f"Box {number} is {self.boxes[number].tolist()}: corners must be finite, with x1 < x2 and y1 < y2."
+            )
+        if (self.classes < 0).any():
+            raise InvalidLabels(f"Class {int(self.classes.min())} is negative.")
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    @staticmethod
+    def none() -> Labels:
+        """A frame with nothing in it."""
+        return Labels(np.zeros((0, 4), np.float32), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """What a detector found in one frame, best score first."""
+
+    boxes: NDArray[np.float32]
+    classes: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def above(self, threshold: float) -> Detections:
+        """The detections with a score above the threshold."""
+        keep = self.scores > threshold
+        return Detections(self.boxes[keep], self.classes[keep], self.scores[keep])
+
+
+LabelledFrame = tuple[Frame, Labels]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The frames that arrive together, and the labels revealed for some of them.
+
+    Nothing a learner must not know is in here: hidden truth cannot leak from where it is not.
+    """
+
+    index: int
+    frames: tuple[Frame, ...]
+    labels: Mapping[int, Labels]
+    """Frame id -> labels, for the revealed ones only."""
+
+    def __post_init__(self) -> None:
+        strangers = set(self.labels) - {frame.id for frame in self.frames}
+        if strangers:
+            raise InvalidLabels(f"Step {self.index}: labels for frames {sorted(strangers)}, which are not in the step.")
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+
+    def labelled(self, source: Source | None = None) -> list[LabelledFrame]:
+        """Frames with their labels; of one source, or of any."""
+        pairs = [(frame, self.labels[frame.id]) for frame in self.frames if frame.id in self.labels]
+        return [(frame, labels) for frame, labels in pairs if source is None or labels.source == source]
+
+    @property
+    def unlabelled(self) -> list[Frame]:
+        """Frames without labels."""
+        return [frame for frame in self.frames if frame.id not in self.labels]
+
+    def with_labelled(self, pairs: Sequence[LabelledFrame]) -> Step:
+        """A new step in which these frames, labelled, take the place of the frames with the same ids."""
+        changed = {frame.id: frame for frame, _ in pairs}
+        return replace(
+            self,
+            frames=tuple(changed.get(frame.id, frame) for frame in self.frames),
+            labels={**self.labels, **{frame.id: labels for frame, labels in pairs}},
+        )

@@ -1,0 +1,44 @@
+"""The annotation cost: how many frames a step, and the same ones for everybody."""
+
+from __future__ import annotations
+
+import pytest
+
+from leocod.errors import InvalidConfig
+from leocod.labelling import BudgetLabeller
+
+
+@pytest.fixture
+def pairs(a_frame):
+    return [a_frame(number) for number in range(16)]
+
+
+@pytest.mark.parametrize("per_step", [0, 1, 2, 4, 8, 16])
+def test_as_many_frames_as_the_budget(pairs, per_step):
+    assert len(BudgetLabeller(per_step, seed=0).reveal(3, pairs)) == per_step
+
+
+def test_the_choice_depends_on_seed_budget_and_step_alone(pairs):
+    one, two = BudgetLabeller(4, seed=5), BudgetLabeller(4, seed=5)
+    two.reveal(0, pairs)
+
+    assert list(one.reveal(7, pairs)) == list(two.reveal(7, pairs))
+    assert list(one.reveal(7, pairs)) != list(one.reveal(8, pairs))
+    assert list(one.reveal(7, pairs)) != list(BudgetLabeller(4, seed=6).reveal(7, pairs))
+
+
+def test_a_smaller_budget_is_drawn_independently(pairs):
+    small, large = BudgetLabeller(2, seed=0), BudgetLabeller(4, seed=0)
+
+    nested = [set(small.reveal(step, pairs)) <= set(large.reveal(step, pairs)) for step in range(20)]
+
+    assert not all(nested)
+
+
+def test_a_short_last_step_is_labelled_whole(pairs):
+    assert len(BudgetLabeller(16, seed=0).reveal(0, pairs[:3])) == 3
+
+
+def test_a_negative_budget_is_refused():
+    with pytest.raises(InvalidConfig, match="per_step"):
+        BudgetLabeller(-1, seed=0)
