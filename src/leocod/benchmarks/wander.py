@@ -1,0 +1,189 @@
+"""The built-in benchmark: a wearer walks between rooms and streets. Nothing to download, exact boxes, any length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from leocod.benchmarks.base import Benchmark
+from leocod.errors import InvalidConfig
+from leocod.settings import Settings
+from leocod.types import Frame, LabelledFrame, Labels
+from leocod.world.objects import CLASS_NAMES
+from leocod.world.places import Item, Place, build, furnish, settle
+from leocod.world.scene import Optics, Picture, render
+from leocod.world.walk import gaze, itinerary
+
+PLACES_KEPT = 10
+"""Painted places held at a time: what bounds the memory of a walk of any length."""
+
+
+TEST_FRAMES_KEPT = 1000
+"""Test frames held at a time: those of a standard walk, which are asked for again and again."""
+
+
+class WanderOptions(Settings):
+    """Options of the built-in world."""
+
+    steps: int = Field(default=400, ge=1)
+    """Length of the walk in steps."""
+
+    frames_per_step: int = Field(default=16, ge=1)
+    """Training frames of a step; one more is held out for testing."""
+
+    width: int = Field(default=128, ge=32, le=2048)
+    """Of a frame, in pixels."""
+
+    height: int = Field(default=96, ge=32, le=2048)
+    """Of a frame, in pixels."""
+
+    classes: int = Field(default=20, ge=2, le=len(CLASS_NAMES))
+    """How many of the class list exist in the world, from the first on."""
+
+    only: tuple[str, ...] | None = None
+    """Names of the only classes shown and labelled; in place of the others stand things of no class."""
+
+    places: int = Field(default=10, ge=1, le=200)
+    """Rooms and streets of the world."""
+
+    instances: int = Field(default=14, ge=1, le=100)
+    """Things with a class in each place."""
+
+    renewal: float = Field(default=0.5, ge=0, le=1)
+    """Share of the things in a place that have been replaced, by others of their class, at the next visit."""
+
+    stay: float = Field(default=8, ge=1)
+    """Mean number of steps before the wearer moves on to another place."""
+
+    speed: float = Field(default=1.0, gt=0, le=10)
+    """How fast the camera moves: at 1, frames are as different as 2 seconds apart; at 0.1, as in a film."""
+
+    variation: float = Field(default=0.8, ge=0, le=1.5)
+    """How much things of a class differ in shape, colour, texture and pose; at 0 all are the template."""
+
+    clutter: float = Field(default=1.0, ge=0, le=3)
+    """Things of no class standing around, hands and edges in the way: none at 0."""
+
+    object_size: float = Field(default=1.0, ge=0.3, le=2)
+    """Size of things relative to the view."""
+
+    min_visible: float = Field(default=0.12, gt=0, le=1)
+    """Visible share of a thing from which on it is labelled."""
+
+    @model_validator(mode="after")
+    def _check(self) -> WanderOptions:
+        if not 0.5 <= self.width / self.height <= 2.5:
+            raise ValueError(f"a frame of {self.width} x {self.height}: width must be 0.5 to 2.5 times the height.")
+        known = CLASS_NAMES[: self.classes]
+        if self.only is not None:
+            strangers = [name for name in self.only if name not in known]
+            if strangers or not self.only or len(set(self.only)) < len(self.only):
+                raise ValueError(f"only={list(self.only)}: it must name some of {', '.join(known)}, each once.")
+        return self
+
+
+class HeldOut(Sequence[LabelledFrame]):
+    """The test frames of a walk, drawn when they are asked for: memory does not grow with the length."""
+
+    def __init__(self, walk: Wander) -> None:
+        self.walk = walk
+
+    def __len__(self) -> int:
+        return self.walk.steps
+
+    def __getitem__(self, position: Any) -> Any:
+        steps = range(len(self))[position]
+        return self.walk.held_out(steps) if isinstance(steps, int) else [self.walk.held_out(step) for step in steps]
+
+
+class Wander(Benchmark):
+    """An egocentric walk through a world that is drawn from a seed.
+
+    >>> walk = Wander(WanderOptions(steps=2, width=64, height=48), seed=1)
+    >>> len(walk.moment(0)), len(walk.test), walk.classes[:3]
+    (16, 2, ('mug', 'chair', 'bottle'))
+    """
+
+    Options = WanderOptions
+    name = "wander"
+
+    def __init__(self, options: WanderOptions, *, seed: int) -> None:
+        if seed < 0:
+            raise InvalidConfig(f"seed is {seed}: it must be 0 or more.")
+        self.options = options
+        self.seed = seed
+        self.steps = options.steps
+        self.classes = options.only or CLASS_NAMES[: options.classes]
+        self._kinds = tuple(range(options.classes))
+        self._class_of = {CLASS_NAMES.index(name): number for number, name in enumerate(self.classes)}
+        self._optics = Optics(
+            options.width,
+            options.height,
+            variation=options.variation,
+            object_size=options.object_size,
+            clutter=options.clutter,
+            min_visible=options.min_visible,
+        )
+        self._settled = settle(seed, options.places, self._kinds)
+        self._walk = itinerary(seed, steps=options.steps, places=options.places, stay=options.stay)
+        self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
+        self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))
+        self._items = lru_cache(maxsize=PLACES_KEPT)(self._furnish)
+
+    def moment(self, step: int) -> Sequence[LabelledFrame]:
+        return [self._frame(step, position) for position in range(self.options.frames_per_step)]
+
+    @property
+    def test(self) -> Sequence[LabelledFrame]:
+        return HeldOut(self)
+
+    def held_out(self, step: int) -> LabelledFrame:
+        """The test frame of a step."""
+        return self._test_frame(step)
+
+    def place_of(self, step: int) -> str:
+        """The name of the place where the wearer is, such as "kitchen 3"."""
+        self._check_step(step)
+        number = int(self._walk.place[step])
+        return f"{self._settled[number][0].name} {number}"
+
+    def picture(self, step: int, position: int) -> Picture:
+        """A frame with all that is known about it: the truth behind the labels."""
+        self._check_step(step)
+        place, visit = int(self._walk.place[step]), int(self._walk.visit[step])
+        time = int(self._walk.since[step]) * (self.options.frames_per_step + 1) + position
+        look = gaze(self.seed, visit, time, speed=self.options.speed)
+        random = np.random.default_rng([self.seed, 9, step, position])
+        return render(self._place(place), self._items(place, visit), look, self._optics, random)
+
+    def _frame(self, step: int, position: int) -> LabelledFrame:
+        picture = self.picture(step, position)
+        index = step * (self.options.frames_per_step + 1) + position
+        size = (self.options.height, self.options.width)
+        classes = np.asarray([self._class_of[int(kind)] for kind in picture.kinds], np.int64)
+        return Frame(index, self.name, index, size, picture.pixels), Labels(picture.boxes, classes)
+
+    def _check_step(self, step: int) -> None:
+        if not 0 <= step < self.steps:
+            raise IndexError(f"Step {step} of a walk of {self.steps} steps.")
+
+    def _build_place(self, number: int) -> Place:
+        setting, residents = self._settled[number]
+        place = build(
+            self.seed,
+            number,
+            setting,
+            residents,
+            kinds=self._kinds,
+            instances=self.options.instances,
+            view_width=self._optics.view_width,
+            pixels_per_unit=self._optics.pixels_per_unit,
+        )
+        return place.without(set(self._kinds) - set(self._class_of))
+
+    def _furnish(self, number: int, visit: int) -> tuple[Item, ...]:
+        return furnish(self._place(number), visit, renewal=self.options.renewal, clutter=self.options.clutter)

@@ -1,0 +1,55 @@
+"""Frames side by side with their boxes: to see at a glance what a benchmark shows or a detector found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from colorsys import hsv_to_rgb
+
+from PIL import Image as PillowImage
+from PIL import ImageDraw
+
+from leocod.types import Detections, Image, Labels
+
+GAP = 2
+"""Pixels between frames."""
+
+
+def class_colour(number: int) -> tuple[int, int, int]:
+    """A bright colour for each class; neighbours in the list are far apart on the colour wheel."""
+    red, green, blue = hsv_to_rgb(number * 0.618 % 1.0, 0.65 + 0.3 * (number % 2), 1.0)
+    return int(red * 255), int(green * 255), int(blue * 255)
+
+
+def contact_sheet(
+    frames: Sequence[tuple[Image, Labels | Detections]], classes: Sequence[str], columns: int = 6, scale: int = 3
+) -> PillowImage.Image:
+    """One picture of many frames, row by row, each enlarged `scale` times, with thin boxes and class names."""
+    if columns < 1 or scale < 1:
+        raise ValueError(f"columns={columns}, scale={scale}: both must be 1 or more.")
+    panels = [_panel(image, found, classes, scale) for image, found in frames]
+    if not panels:
+        return PillowImage.new("RGB", (1, 1))
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    width, height = max(panel.width for panel in panels) + GAP, max(panel.height for panel in panels) + GAP
+    sheet = PillowImage.new("RGB", (columns * width - GAP, rows * height - GAP), (24, 24, 24))
+    for number, panel in enumerate(panels):
+        sheet.paste(panel, (number % columns * width, number // columns * height))
+    return sheet
+
+
+def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], scale: int) -> PillowImage.Image:
+    height, width = image.shape[:2]
+    panel = PillowImage.fromarray(image).resize((width * scale, height * scale), PillowImage.Resampling.BICUBIC)
+    draw = ImageDraw.Draw(panel)
+    for box, number in zip(found.boxes * scale, found.classes, strict=True):
+        left, top, right, bottom = (float(value) for value in box)
+        colour = class_colour(int(number))
+        draw.rectangle((left, top, right - 1, bottom - 1), outline=colour)
+        name = classes[int(number)]
+        text = draw.textbbox((0, 0), name)
+        x = min(max(0.0, left), panel.width - text[2] - 2.0)
+        y = top - text[3] - 1 if top > text[3] + 1 else top + 1
+        draw.rectangle((x, y, x + text[2] + 1, y + text[3] + 1), fill=(0, 0, 0))
+        draw.text((x + 1, y), name, fill=colour)
+    return panel

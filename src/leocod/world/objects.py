@@ -1,0 +1,94 @@
+"""The class list: what each class is called, how large it is, where it stands, and how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from leocod.world import furniture, household, outdoors, strangers, tableware
+from leocod.world.pen import Pen, Sprite, Traits
+
+Spot = Literal["top", "floor", "wall"]
+VIEWS = 3
+"""Sides from which an instance is drawn in advance; a frame picks one of them."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One class of things."""
+
+    name: str
+    width: float
+    height: float
+    """Usual size in world units: a view at zoom 1 is 96 units high."""
+    spot: Spot
+    draw: Callable[[Pen, Traits, float], None]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("mug", 19, 17, "top", tableware.mug),
+    Kind("chair", 30, 42, "floor", furniture.chair),
+    Kind("bottle", 12, 29, "top", tableware.bottle),
+    Kind("car", 58, 25, "floor", outdoors.car),
+    Kind("plant", 27, 35, "floor", household.plant),
+    Kind("book", 20, 20, "top", household.book),
+    Kind("lamp", 24, 36, "top", household.lamp),
+    Kind("bench", 54, 29, "floor", furniture.bench),
+    Kind("bowl", 27, 14, "top", tableware.bowl),
+    Kind("laptop", 30, 23, "top", household.laptop),
+    Kind("van", 60, 34, "floor", outdoors.van),
+    Kind("vase", 17, 30, "top", tableware.vase),
+    Kind("clock", 20, 20, "wall", household.clock),
+    Kind("bicycle", 52, 33, "floor", outdoors.bicycle),
+    Kind("stool", 23, 30, "floor", furniture.stool),
+    Kind("monitor", 33, 27, "top", household.monitor),
+    Kind("backpack", 25, 31, "floor", household.backpack),
+    Kind("bus", 78, 38, "floor", outdoors.bus),
+    Kind("hydrant", 19, 30, "floor", outdoors.hydrant),
+    Kind("dog", 40, 32, "floor", outdoors.dog),
+)
+CLASS_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
+STRANGER, HAND, EDGE = -1, -2, -3
+"""What belongs to no class: things standing around, the wearer's hand, something close to the camera."""
+
+
+SPRITES_KEPT = 256
+"""Several times what one visit needs: what bounds the memory of a walk of any length."""
+
+
+@lru_cache(maxsize=SPRITES_KEPT)
+def instance_sprite(
+    kind: int, key: tuple[int, ...], *, view: int, variation: float, object_size: float, pixels_per_unit: float
+) -> Sprite:
+    """One instance from one side. The key is the instance: equal keys are the same thing, whatever the view."""
+    random = np.random.default_rng(key)
+    traits = Traits(random, variation)
+    width, height, draw = measures(kind)
+    size = object_size * traits.number(1.0, 0.8, 1.25)
+    width *= size * traits.number(1.0, 0.82, 1.2)
+    height *= size * traits.number(1.0, 0.86, 1.16)
+    turn = view - (VIEWS - 1) / 2 + traits.number(0.2, -0.45, 0.45)
+    light = float(random.uniform(-1, 1))
+    pen = Pen(width * (1 - 0.12 * abs(turn)), height, pixels_per_unit=pixels_per_unit)
+    draw(pen, traits, max(-1.0, min(1.0, turn)))
+    return pen.sprite(
+        light=light,
+        grain=0.02 + 0.05 * min(1.0, variation) * float(random.random()),
+        random=random,
+        shadow=kind >= STRANGER,
+    )
+
+
+def measures(kind: int) -> tuple[float, float, Callable[[Pen, Traits, float], None]]:
+    """Usual width and height, and how it is drawn; also of what belongs to no class."""
+    if kind == STRANGER:
+        return 26.0, 26.0, strangers.stranger
+    if kind == HAND:
+        return 36.0, 62.0, strangers.hand
+    if kind == EDGE:
+        return 15.0, 190.0, strangers.edge
+    return KINDS[kind].width, KINDS[kind].height, KINDS[kind].draw

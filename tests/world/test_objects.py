@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+
+from leocod.world.objects import CLASS_NAMES, HAND, KINDS, SPRITES_KEPT, STRANGER, instance_sprite
+from leocod.world.pen import Sprite
+
+
+def a_sprite(kind: int, instance: int, *, view: int = 1, variation: float = 0.8, object_size: float = 1.0) -> Sprite:
+    return instance_sprite(
+        kind, (1, instance), view=view, variation=variation, object_size=object_size, pixels_per_unit=1.5
+    )
+
+
+def test_there_are_twenty_classes_with_names_of_their_own() -> None:
+    assert len(CLASS_NAMES) == len(set(CLASS_NAMES)) == len(KINDS) == 20
+
+
+def test_an_instance_never_looks_like_its_siblings() -> None:
+    for kind in range(len(KINDS)):
+        pictures = {np.asarray(a_sprite(kind, instance).colour[0]).tobytes() for instance in range(6)}
+
+        assert len(pictures) == 6, CLASS_NAMES[kind]
+
+
+def test_an_instance_keeps_its_size_when_seen_again() -> None:
+    one = a_sprite(3, 1)
+
+    instance_sprite.cache_clear()
+    again = a_sprite(3, 1)
+
+    assert one.size == again.size
+    assert np.array_equal(np.asarray(one.colour[0]), np.asarray(again.colour[0]))
+
+
+def test_object_size_scales_the_drawing() -> None:
+    small, large = a_sprite(0, 1, object_size=0.5), a_sprite(0, 1, object_size=1.5)
+
+    assert large.size[1] > 2 * small.size[1]
+
+
+def test_what_has_no_class_can_be_drawn_too() -> None:
+    assert np.asarray(a_sprite(STRANGER, 1).coverage[0]).max() == 255
+    assert np.asarray(a_sprite(HAND, 1).coverage[0]).max() == 255
+
+
+def test_sprites_are_kept_up_to_a_bound() -> None:
+    assert instance_sprite.cache_info().maxsize == SPRITES_KEPT
