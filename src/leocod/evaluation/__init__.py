@@ -1,0 +1,1 @@
+"""How good the detections are, now (AP50) and over time (CAP, FAP, forgetfulness)."""

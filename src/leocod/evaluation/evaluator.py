@@ -1,0 +1,59 @@
+"""When to evaluate, and on what: the whole test set, also frames from the future."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from leocod.errors import InvalidData
+from leocod.evaluation.ap import Scorer, Style
+from leocod.types import Detections, Image, LabelledFrame
+
+
+class Evaluator:
+    """Tries a `predict` function on the test frames every so many steps, and after the last one.
+
+    It is handed that function and nothing else, so evaluating more often cannot change what is learnt.
+    """
+
+    def __init__(
+        self,
+        test: Sequence[LabelledFrame],
+        classes: tuple[str, ...],
+        *,
+        every: int,
+        last_step: int,
+        batch: int = 32,
+        style: Style = "coco",
+    ) -> None:
+        if every < 1 or batch < 1:
+            raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
+        self.test = test
+        self.classes = classes
+        self.every = every
+        self.last_step = last_step
+        self.batch = batch
+        truth = {frame.id: labels for frame, labels in test}
+        if len(truth) != len(test):
+            raise InvalidData(f"{len(test)} test frames have only {len(truth)} different ids: make them unique.")
+        self._scorer = Scorer(truth, len(classes), style=style)
+
+    def due(self, step_index: int) -> bool:
+        """Whether to evaluate once this step is learnt. Steps count from 0: every 100 means after steps 99, 199, ..."""
+        return (step_index + 1) % self.every == 0 or step_index == self.last_step
+
+    def evaluate(
+        self, predict: Callable[[Sequence[Image]], list[Detections]]
+    ) -> tuple[dict[str, float | None], dict[int, Detections]]:
+        """AP50 by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
+        detections: dict[int, Detections] = {}
+        for start in range(0, len(self.test), self.batch):
+            frames = [frame for frame, _ in self.test[start : start + self.batch]]
+            found = predict([frame.image() for frame in frames])
+            detections |= {frame.id: one for frame, one in zip(frames, found, strict=True)}
+        precision = self._scorer.score(detections)
+        by_class = {
+            name: None if np.isnan(value) else float(value) for name, value in zip(self.classes, precision, strict=True)
+        }
+        return by_class, detections

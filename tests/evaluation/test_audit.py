@@ -1,0 +1,46 @@
+"""Pseudo labels counted against the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from leocod.evaluation.audit import audit_pseudo_labels, which_are_right
+from leocod.events import PseudoLabelAudit
+from leocod.types import Labels
+
+HERE, SHIFTED, THERE = [0, 0, 10, 10], [0, 2, 10, 12], [50, 50, 60, 60]
+
+
+def marked(*marks: tuple[list[float], int]) -> Labels:
+    boxes, classes = zip(*marks, strict=True) if marks else ([], [])
+    return Labels(np.array(boxes, np.float32).reshape(-1, 4), np.array(classes, np.int64))
+
+
+def test_counts_over_the_pseudo_labelled_frames_only() -> None:
+    pseudo = {1: marked((SHIFTED, 0), (THERE, 1)), 2: marked()}
+    truth = {1: marked((HERE, 0)), 2: marked((HERE, 2)), 3: marked((HERE, 0), (THERE, 0))}
+
+    assert audit_pseudo_labels(pseudo, truth) == PseudoLabelAudit(frames=2, labels=2, right=1, objects=2)
+
+
+def test_another_class_is_wrong() -> None:
+    assert which_are_right(marked((HERE, 1)), marked((HERE, 0))).tolist() == [False]
+
+
+def test_a_true_box_is_matched_once_and_the_first_label_takes_it() -> None:
+    assert which_are_right(marked((SHIFTED, 0), (HERE, 0)), marked((HERE, 0))).tolist() == [True, False]
+
+
+def test_a_second_label_takes_the_next_free_true_box() -> None:
+    assert which_are_right(marked((HERE, 0), (HERE, 0)), marked((HERE, 0), (SHIFTED, 0))).tolist() == [True, True]
+
+
+def test_the_overlap_must_reach_the_threshold() -> None:
+    half, truth = marked(([0, 0, 10, 5], 0)), marked((HERE, 0))
+
+    assert which_are_right(half, truth).tolist() == [True]
+    assert which_are_right(half, truth, iou=0.51).tolist() == [False]
+
+
+def test_nothing_pseudo_labelled_is_all_zero() -> None:
+    assert audit_pseudo_labels({}, {}) == PseudoLabelAudit(frames=0, labels=0, right=0, objects=0)

@@ -1,0 +1,65 @@
+"""When the evaluator is due, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from leocod.errors import InvalidData
+from leocod.evaluation.evaluator import Evaluator
+from leocod.types import Detections, Frame, Image, LabelledFrame, Labels
+
+BOX = np.array([[1, 1, 9, 9]], np.float32)
+
+
+def a_test_frame(number: int, *, empty: bool = False) -> LabelledFrame:
+    """The first pixel holds the number, so that a fake detector can tell the frames apart."""
+    frame = Frame(number, "video", number, (10, 12), np.full((10, 12, 3), number, np.uint8))
+    return frame, Labels.none() if empty else Labels(BOX, np.array([0]))
+
+
+def finds_even_frames(images: Sequence[Image]) -> list[Detections]:
+    nothing = Detections(np.zeros((0, 4), np.float32), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    something = Detections(BOX, np.array([0]), np.array([0.9], np.float32))
+    return [nothing if image[0, 0, 0] % 2 else something for image in images]
+
+
+def test_due_after_every_so_many_steps_and_after_the_last() -> None:
+    evaluator = Evaluator([], ("mug",), every=3, last_step=7)
+
+    assert [step for step in range(8) if evaluator.due(step)] == [2, 5, 7]
+
+
+def test_gives_precision_by_name_and_detections_by_frame() -> None:
+    test = [a_test_frame(2), a_test_frame(3), a_test_frame(5, empty=True)]
+    evaluator = Evaluator(test, ("mug", "pan"), every=1, last_step=0)
+
+    by_class, detections = evaluator.evaluate(finds_even_frames)
+
+    # One of two objects found, nothing wrong: precision 1 at the recall levels 0 to 0.50, which are 51 of 101.
+    assert by_class == {"mug": pytest.approx(51 / 101), "pan": None}
+    assert {frame: len(one) for frame, one in detections.items()} == {2: 1, 3: 0, 5: 0}
+
+
+def test_every_frame_is_asked_for_once_in_batches() -> None:
+    asked: list[int] = []
+
+    def predict(images: Sequence[Image]) -> list[Detections]:
+        asked.append(len(images))
+        return finds_even_frames(images)
+
+    Evaluator([a_test_frame(n) for n in range(5)], ("mug",), every=1, last_step=0, batch=2).evaluate(predict)
+
+    assert asked == [2, 2, 1]
+
+
+def test_frames_with_the_same_id_are_refused() -> None:
+    with pytest.raises(InvalidData, match="2 test frames have only 1 different ids"):
+        Evaluator([a_test_frame(1), a_test_frame(1)], ("mug",), every=1, last_step=0)
+
+
+def test_every_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="every is 0"):
+        Evaluator([], ("mug",), every=0, last_step=0)
