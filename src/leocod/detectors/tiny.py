@@ -1,0 +1,132 @@
+"""A very small Faster R-CNN with shipped weights: learns on one CPU core. For quickstart, tests and our own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+from torchvision.models.detection import FasterRCNN
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.rpn import AnchorGenerator
+from torchvision.ops import Conv2dNormActivation
+
+from leocod.rcnn.roi_align import roi_align
+from leocod.rcnn.two_stage import TwoStage
+from leocod.rcnn.weights import load_weights
+from leocod.settings import Settings
+
+START = Path(__file__).with_name("tiny_start.safetensors")
+"""The shipped weights: a detector of 8 classes, trained in a world of its own."""
+STRIDE = 8
+CHANNELS = 64
+POOLED = 5
+
+
+class TinyOptions(Settings):
+    """Options of the tiny detector."""
+
+    weights: str | None = "start"
+    """Where learning starts: `start` is the shipped file, made by `leocod pretrain`; or a path; or null for chance."""
+    learning_rate: float = Field(1e-3, gt=0)
+    """Of Adam. The paper's 1e-4 is for a large network and a stream of thousands of steps."""
+    short_side: int = Field(96, ge=32)
+    """Frames are resized to this."""
+    regions: int = Field(64, ge=8)
+    """Regions trained on in a frame."""
+    proposals: int = Field(96, ge=8)
+    """Regions looked at in a frame."""
+    frozen: bool = True
+    """Leave the stem and the first stage as they start."""
+
+
+class Tiny(TwoStage):
+    """About a million parameters, one feature map of stride 8."""
+
+    Options: ClassVar[type[TinyOptions]] = TinyOptions
+
+    def __init__(self, classes: Sequence[str], options: TinyOptions | None = None, *, seed: int = 0) -> None:
+        self.options = options or TinyOptions()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = tiny_model(len(classes), self.options)
+        if self.options.weights is not None:
+            load_weights(model, classes, START if self.options.weights == "start" else Path(self.options.weights))
+        super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
+
+
+def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) -> FasterRCNN:
+    """The network. `normalised`: with batch normalisation, for pre-training; later folded into the convolutions."""
+    model = FasterRCNN(
+        TinyBackbone(normalised=normalised, frozen=options.frozen and not normalised),
+        rpn_anchor_generator=AnchorGenerator(sizes=((12, 24, 48),), aspect_ratios=((0.5, 1.0, 2.0),)),
+        box_head=TwoMLPHead(CHANNELS * POOLED**2, 256),
+        box_predictor=FastRCNNPredictor(256, classes + 1),
+        min_size=options.short_side,
+        max_size=4 * options.short_side,
+        rpn_pre_nms_top_n_train=2 * options.proposals,
+        rpn_pre_nms_top_n_test=2 * options.proposals,
+        rpn_post_nms_top_n_train=options.proposals,
+        rpn_post_nms_top_n_test=options.proposals,
+        rpn_batch_size_per_image=128,
+        box_batch_size_per_image=options.regions,
+        size_divisible=2 * STRIDE,
+    )
+    model.roi_heads.box_roi_pool = MatrixRoIPool()
+    return model
+
+
+class TinyBackbone(nn.Module):
+    """A narrow residual network; its last stage is added to the one before, as in a feature pyramid."""
+
+    out_channels = CHANNELS
+
+    def __init__(self, *, normalised: bool, frozen: bool) -> None:
+        super().__init__()
+        norm = nn.BatchNorm2d if normalised else None
+        self.stem = Conv2dNormActivation(3, 16, 3, 2, norm_layer=norm)
+        self.stage1 = Block(16, 32, norm)
+        self.stage2 = Block(32, 64, norm)
+        self.stage3 = Block(64, 128, norm)
+        self.lateral2 = nn.Conv2d(64, CHANNELS, 1)
+        self.lateral3 = nn.Conv2d(128, CHANNELS, 1)
+        self.output = nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1)
+        if frozen:
+            for part in (self.stem, self.stage1):
+                part.requires_grad_(False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        middle = self.stage2(self.stage1(self.stem(images)))
+        top = self.lateral3(self.stage3(middle))
+        merged = self.lateral2(middle) + functional.interpolate(top, size=middle.shape[-2:], mode="nearest")
+        features: Tensor = self.output(merged)
+        return features
+
+
+class Block(nn.Module):
+    """Two convolutions and a shortcut, at half the size."""
+
+    def __init__(self, inputs: int, outputs: int, norm: type[nn.Module] | None) -> None:
+        super().__init__()
+        self.first = Conv2dNormActivation(inputs, outputs, 3, 2, norm_layer=norm)
+        self.second = Conv2dNormActivation(outputs, outputs, 3, norm_layer=norm, activation_layer=None)
+        self.shortcut = Conv2dNormActivation(inputs, outputs, 1, 2, norm_layer=norm, activation_layer=None)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return functional.relu(self.second(self.first(values)) + self.shortcut(values))
+
+
+class MatrixRoIPool(nn.Module):
+    """Pools regions of one feature map by matrix products; in place of torchvision's MultiScaleRoIAlign."""
+
+    output_size = (POOLED, POOLED)
+
+    def forward(self, features: dict[str, Tensor], boxes: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
+        counts = [len(own) for own in boxes]
+        padded = nn.utils.rnn.pad_sequence(boxes, batch_first=True)
+        pooled = roi_align(features["0"], padded, stride=STRIDE, size=POOLED)
+        return torch.cat([own[:count] for own, count in zip(pooled, counts, strict=True)])

@@ -1,0 +1,94 @@
+"""Which anchors and regions should be what: matching and sampling for a whole batch at once.
+
+The rules are torchvision's (and so Faster R-CNN's); only the loops over images are gone, and random numbers come from
+a generator that is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from leocod.types import Labels
+
+IGNORED, BACKGROUND = -1, 0
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The labels of a batch in one tensor each, padded to the most boxes in a frame."""
+
+    boxes: Tensor
+    """Frames x most x 4."""
+    classes: Tensor
+    """Frames x most; 0 is the background, so class c of the labels is c + 1 here."""
+    real: Tensor
+    """Frames x most: which entries are boxes and which padding."""
+
+    @staticmethod
+    def of(labels: Sequence[Labels], scales: Tensor) -> Truth:
+        """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
+        most = max([1, *map(len, labels)])
+        boxes = torch.zeros(len(labels), most, 4)
+        classes = torch.zeros(len(labels), most, dtype=torch.int64)
+        real = torch.zeros(len(labels), most, dtype=torch.bool)
+        for number, one in enumerate(labels):
+            boxes[number, : len(one)] = torch.tensor(one.boxes)
+            classes[number, : len(one)] = torch.tensor(one.classes) + 1
+            real[number, : len(one)] = True
+        device = scales.device
+        return Truth(boxes.to(device) * scales.repeat(1, 2)[:, None], classes.to(device), real.to(device))
+
+
+def overlaps(truth: Truth, boxes: Tensor) -> Tensor:
+    """IoU of true boxes with boxes, which all frames may share: frames x most x boxes; -1 for padding."""
+    one, two = truth.boxes[:, :, None], (boxes if boxes.dim() == 3 else boxes[None])[:, None]
+    shared = (torch.minimum(one[..., 2:], two[..., 2:]) - torch.maximum(one[..., :2], two[..., :2])).clamp(min=0)
+    intersection = shared[..., 0] * shared[..., 1]
+    union = _area(one) + _area(two) - intersection
+    return torch.where(truth.real[:, :, None], intersection / union.clamp(min=1e-9), -1.0)
+
+
+def _area(boxes: Tensor) -> Tensor:
+    return (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+
+
+def match(truth: Truth, boxes: Tensor, *, above: float, below: float, best_too: bool) -> tuple[Tensor, Tensor]:
+    """For every box: the number of its best true box, and whether it counts as that (1), as background, or not at all.
+
+    `best_too`: the boxes that overlap a true box most count as it, however little that is.
+    """
+    iou = overlaps(truth, boxes)
+    quality, matched = iou.max(dim=1)
+    verdict = torch.where(quality >= above, 1, torch.where(quality < below, BACKGROUND, IGNORED))
+    if best_too:
+        best = iou.max(dim=2, keepdim=True).values
+        # A true box that no box overlaps has no best one; torchvision would take all of them.
+        verdict = torch.where(((iou == best) & (best > 0)).any(dim=1), 1, verdict)
+    return matched, verdict
+
+
+def sample(verdict: Tensor, *, count: int, positives: float, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Draw up to `count` entries of each row, at most a part `positives` of them positive; the rest background.
+
+    Returns their positions, rows x (drawn at most), and which of these are really drawn.
+    """
+    width = verdict.shape[1]
+    chance = torch.rand(verdict.shape, generator=random, device=random.device).to(verdict.device)
+    most_positive = min(int(count * positives), width)
+    positive_chance, positive = torch.where(verdict > 0, chance, -1.0).topk(most_positive, dim=1)
+    negative_chance, negative = torch.where(verdict == BACKGROUND, chance, -1.0).topk(min(count, width), dim=1)
+    is_positive = positive_chance >= 0
+    room = count - is_positive.sum(dim=1, keepdim=True)
+    order = torch.arange(negative.shape[1], device=verdict.device)
+    is_negative = (negative_chance >= 0) & (order[None] < room)
+    return torch.cat([positive, negative], dim=1), torch.cat([is_positive, is_negative], dim=1)
+
+
+def pick(values: Tensor, positions: Tensor) -> Tensor:
+    """values[row, positions[row]] for every row; trailing dimensions come along."""
+    rows = torch.arange(len(positions), device=positions.device)[:, None]
+    return values[rows, positions]

@@ -1,0 +1,161 @@
+"""The batched path computes what torchvision computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torchvision.models.detection.faster_rcnn import MultiScaleRoIAlign
+
+from leocod.rcnn.two_stage import TwoStage
+from leocod.types import Labels, LossWeights
+
+
+def as_targets(labels):
+    return [{"boxes": torch.tensor(one.boxes), "labels": torch.tensor(one.classes) + 1} for one in labels]
+
+
+def as_tensors(images):
+    return [torch.tensor(image).permute(2, 0, 1).float() / 255 for image in images]
+
+
+@pytest.fixture
+def batch(a_frame):
+    frames = [a_frame(0, (0, 1)), a_frame(1, ()), a_frame(2, (2,)), a_frame(3, (1, 1, 0))]
+    return [frame.image() for frame, _ in frames], [labels for _, labels in frames]
+
+
+def without_chance(detector):
+    """Sampling that takes everything there is draws no lots, so two implementations can be compared."""
+    for sampler in (detector.model.rpn.fg_bg_sampler, detector.model.roi_heads.fg_bg_sampler):
+        sampler.batch_size_per_image = 10_000
+        sampler.positive_fraction = 0.5
+    detector.model.roi_heads.box_roi_pool = MultiScaleRoIAlign(["0"], output_size=5, sampling_ratio=2)
+    return detector
+
+
+def test_losses_with_all_weights_one_are_torchvisions(a_detector, batch):
+    images, labels = batch
+    detector = without_chance(a_detector())
+
+    ours = detector.loss(images, labels)
+    theirs = detector.model(as_tensors(images), as_targets(labels))
+
+    for name, their_name in {
+        "proposal_class": "loss_objectness",
+        "proposal_box": "loss_rpn_box_reg",
+        "region_class": "loss_classifier",
+        "region_box": "loss_box_reg",
+    }.items():
+        assert ours[name].mean().item() == pytest.approx(theirs[their_name].item(), rel=1e-5), name
+
+
+def test_gradients_with_all_weights_one_are_torchvisions(a_detector, batch):
+    images, labels = batch
+    detector = without_chance(a_detector())
+
+    torch.stack([value.mean() for value in detector.loss(images, labels).values()]).sum().backward()
+    ours = [parameter.grad.clone() for parameter in detector.parameters()]
+    detector.model.zero_grad()
+    torch.stack(list(detector.model(as_tensors(images), as_targets(labels)).values())).sum().backward()
+
+    for mine, parameter in zip(ours, detector.parameters(), strict=True):
+        torch.testing.assert_close(mine, parameter.grad, rtol=1e-3, atol=1e-6)
+
+
+def test_detections_are_torchvisions(a_detector, batch):
+    images, _ = batch
+    detector = without_chance(a_detector())
+
+    ours = detector.predict(images)
+    theirs = detector.model.eval()(as_tensors(images))
+
+    assert any(len(found) for found in ours)
+    for mine, their in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.boxes, their["boxes"].detach().numpy(), atol=1e-3)
+        np.testing.assert_allclose(mine.scores, their["scores"].detach().numpy(), atol=1e-5)
+        np.testing.assert_array_equal(mine.classes, their["labels"].numpy() - 1)
+
+
+def test_frames_of_several_sizes_keep_their_order_and_none_is_lost(a_detector, a_frame):
+    detector = without_chance(a_detector())
+    frames = [a_frame(0, (0,)), a_frame(1, (1,), size=(64, 48)), a_frame(2, (2,)), a_frame(3, (0,), size=(40, 64))]
+    images, labels = [frame.image() for frame, _ in frames], [labels for _, labels in frames]
+
+    ours = detector.loss(images, labels)
+    theirs = detector.model(as_tensors(images), as_targets(labels))
+
+    assert len(ours["region_class"]) == 4
+    assert ours["region_class"].mean().item() == pytest.approx(theirs["loss_classifier"].item(), rel=1e-4)
+    assert ours["proposal_class"].mean().item() == pytest.approx(theirs["loss_objectness"].item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("size", [(48, 85), (50, 91)])
+def test_frames_that_the_stride_does_not_divide_are_treated_as_torchvision_does(a_detector, a_frame, size):
+    detector = without_chance(a_detector())
+    frames = [a_frame(number, (number % 3,), size=size) for number in range(3)]
+    images, labels = [frame.image() for frame, _ in frames], [labels for _, labels in frames]
+
+    ours, found = detector.loss(images, labels), detector.predict(images)
+    theirs = detector.model(as_tensors(images), as_targets(labels))
+    their_found = detector.model.eval()(as_tensors(images))
+
+    assert ours["proposal_class"].mean().item() == pytest.approx(theirs["loss_objectness"].item(), rel=1e-4)
+    assert ours["region_class"].mean().item() == pytest.approx(theirs["loss_classifier"].item(), rel=1e-4)
+    for mine, their in zip(found, their_found, strict=True):
+        np.testing.assert_allclose(mine.boxes, their["boxes"].detach().numpy(), atol=1e-2)
+
+
+def test_weights_scale_each_part_of_a_frames_loss(a_detector, batch):
+    images, labels = batch
+    weighted = [Labels(one.boxes, one.classes, "pseudo", LossWeights(0.0, 0.5, 2.0)) for one in labels]
+
+    plain = a_detector(seed=1).loss(images, labels)
+    scaled = a_detector(seed=1).loss(images, weighted)
+
+    torch.testing.assert_close(scaled["proposal_class"], 0 * plain["proposal_class"])
+    torch.testing.assert_close(scaled["proposal_box"], 0 * plain["proposal_box"])
+    torch.testing.assert_close(scaled["region_box"], 0.5 * plain["region_box"])
+    torch.testing.assert_close(scaled["region_class"], 2 * plain["region_class"])
+
+
+def test_predicting_changes_nothing(a_detector, batch):
+    detector = a_detector()
+    before = {name: value.clone() for name, value in detector.model.state_dict().items()}
+    random = detector.random.get_state()
+
+    detector.predict(batch[0])
+
+    assert detector.model.training
+    assert torch.equal(random, detector.random.get_state())
+    assert all(torch.equal(before[name], value) for name, value in detector.model.state_dict().items())
+
+
+def test_nothing_to_predict_is_nothing_found(a_detector):
+    assert a_detector().predict([]) == []
+
+
+def test_following_moves_floats_and_copies_integers(a_detector):
+    slow, fast = a_detector(seed=0), a_detector(seed=1)
+    for detector, count in ((slow, 0), (fast, 7)):
+        detector.model.register_buffer("count", torch.tensor(count))
+    name = "backbone.output.weight"
+    expected = 0.9 * slow.model.state_dict()[name] + 0.1 * fast.model.state_dict()[name]
+
+    slow.follow(fast, keep=0.9)
+
+    torch.testing.assert_close(slow.model.state_dict()[name], expected)
+    assert slow.model.state_dict()["count"] == 7
+
+
+def test_a_clone_goes_its_own_way(a_detector):
+    one = a_detector()
+    two = one.clone()
+
+    with torch.no_grad():
+        next(one.parameters()).add_(1)
+    one.random.manual_seed(99)
+
+    assert not torch.equal(next(one.parameters()), next(two.parameters()))
+    assert not torch.equal(one.random.get_state(), two.random.get_state())
+    assert isinstance(two, TwoStage)
