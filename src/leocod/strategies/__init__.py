@@ -1,0 +1,1 @@
+"""Continual-learning methods. Every file but base.py is one choice of `strategy:`."""

@@ -1,0 +1,41 @@
+"""Ordinary training on the whole stream at once: what could be learnt if nothing had to be learnt in passing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pydantic import Field
+
+from leocod.benchmarks.base import Reshuffled, Steps, Stream
+from leocod.strategies.base import Batch, Strategy, StrategyOptions
+from leocod.types import Step
+
+
+class OfflineOptions(StrategyOptions):
+    """Options of offline training."""
+
+    epochs: int = Field(4, ge=1)
+    """Passes over all labelled frames of the stream."""
+    batch_size: int = Field(16, ge=1)
+    """Frames in one update."""
+
+
+class Offline(Strategy):
+    """The declared exception to the single pass: all labelled frames of the stream, shuffled, several times over.
+
+    An even part of that training comes at each step, so that it is evaluated as often as the others.
+    """
+
+    Options: ClassVar[type[StrategyOptions]] = OfflineOptions
+    options: OfflineOptions
+    single_pass = False
+
+    def order(self, stream: Stream, *, seed: int) -> Steps:
+        return Reshuffled(stream, epochs=self.options.epochs, batch_size=self.options.batch_size, seed=seed)
+
+    def batches(self, step: Step) -> Iterator[Batch]:
+        pairs = step.labelled()
+        size = self.options.batch_size
+        for first in range(0, len(pairs), size):
+            yield Batch.mean_of("current", pairs[first : first + size])
