@@ -1,0 +1,174 @@
+"""Efficient-CLS: a fast learner for the moment and a slow learner for the long run, around any strategy.
+
+The fast learner is the wrapped strategy's detector, trained on labelled and replayed frames. The slow learner is its
+moving average: people use it, and it writes pseudo labels for the frames that nobody labelled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torchvision.ops import batched_nms
+
+from leocod.augmentation import augmented
+from leocod.memory import ReplayMemory
+from leocod.settings import Settings
+from leocod.strategies.base import Learned, Strategy
+from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
+
+FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
+
+
+class EfficientCLSOptions(Settings):
+    """Options of the plug-in."""
+
+    ema: bool = True
+    """Keep a slow learner. Off: the fast learner is used for everything."""
+    keep: float = Field(0.99, ge=0, lt=1)
+    """How much of itself the slow learner keeps at each step: slow = keep x slow + (1 - keep) x fast."""
+    ema_warmup: bool = True
+    """Follow the fast learner more closely while the stream is young: keep min(keep, (1 + t) / (10 + t)) after t steps,
+    which is 0.93 after 120, 0.98 after 400 and reaches 0.99 after 890. A stream of some hundred steps would be over
+    before the slow learner has moved. Not in the paper."""
+    pseudo_labels: bool = True
+    """Label the unlabelled frames with what the slow learner is sure of."""
+    labeller: Literal["slow", "fast"] = "slow"
+    """Who writes the pseudo labels."""
+    score_threshold: float = Field(0.7, ge=0, le=1)
+    """Pseudo labels are detections with a higher score."""
+    nms_threshold: float = Field(0.5, gt=0, le=1)
+    """Of two pseudo labels of one class that overlap more, the better one stays."""
+    most_per_frame: int = Field(100, ge=1)
+    """Pseudo labels in one frame, at most."""
+    warmup_steps: int = Field(0, ge=0)
+    """Steps before the first pseudo labels."""
+    pseudo_weight: float = Field(1.0, ge=0)
+    """How much a pseudo-labelled frame counts in the loss of classes and boxes: the paper's lambda."""
+    proposal_loss: bool = False
+    """Train the region proposals on pseudo-labelled frames too."""
+    augment: bool = True
+    """Crop, rotate and flip the pseudo-labelled frames."""
+    empty_frames: bool = True
+    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+
+
+class EfficientCLS:
+    """Wraps any strategy; the strategy does not know.
+
+    >>> from leocod.detectors.tiny import Tiny
+    >>> from leocod.strategies.icarl import ICaRL
+    >>> learner = EfficientCLS(ICaRL(Tiny(("mug", "book"))))
+    >>> learner.predict([np.zeros((96, 128, 3), np.uint8)])[0].boxes.shape[1]
+    4
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        options: EfficientCLSOptions | None = None,
+        *,
+        seed: int = 0,
+        labeller: FrameLabeller | None = None,
+    ) -> None:
+        """`labeller` takes the place of the slow learner's pseudo labels: a diagnosis, with true boxes from outside."""
+        self.strategy = strategy
+        self.options = options or EfficientCLSOptions()
+        self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
+        self.random = np.random.default_rng(seed)
+        self.steps_learned = 0
+        self._labeller = labeller or self._confident
+
+    @property
+    def single_pass(self) -> bool:
+        return self.strategy.single_pass
+
+    @property
+    def memory(self) -> ReplayMemory | None:
+        return self.strategy.memory
+
+    def learn(self, step: Step) -> Learned:
+        began = time.perf_counter()
+        pseudo = self.pseudo_label(step)
+        labelled = time.perf_counter()
+        shown = [augmented(pair, self.random) for pair in pseudo] if self.options.augment else pseudo
+        prepared = time.perf_counter()
+        learned = self.strategy.learn(step.with_labelled(shown))
+        trained = time.perf_counter()
+        self.consolidate()
+        return replace(
+            learned,
+            pseudo={frame.id: labels for frame, labels in pseudo},
+            seconds={
+                **learned.seconds,
+                "pseudo labels": labelled - began,
+                "augment": prepared - labelled,
+                "consolidate": time.perf_counter() - trained,
+            },
+        )
+
+    def predict(self, images: Images) -> list[Detections]:
+        return self.slow.predict(images)
+
+    def pseudo_label(self, step: Step) -> list[LabelledFrame]:
+        """The unlabelled frames of the step, with what the labeller is sure of."""
+        frames = step.unlabelled
+        if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
+            return []
+        weight = self.options.pseudo_weight
+        weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
+        pairs = [
+            (frame, Labels(labels.boxes, labels.classes, "pseudo", weights))
+            for frame, labels in zip(frames, self._labeller(frames), strict=True)
+        ]
+        return [pair for pair in pairs if self.options.empty_frames or len(pair[1])]
+
+    def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
+        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
+        found = detector.predict([frame.image() for frame in frames])
+        return [self._keep(detections.above(self.options.score_threshold)) for detections in found]
+
+    def _keep(self, sure: Detections) -> Labels:
+        best = batched_nms(
+            torch.from_numpy(sure.boxes),
+            torch.from_numpy(sure.scores),
+            torch.from_numpy(sure.classes),
+            self.options.nms_threshold,
+        ).numpy()[: self.options.most_per_frame]
+        return Labels(sure.boxes[best], sure.classes[best])
+
+    @torch.no_grad()
+    def consolidate(self) -> None:
+        """Move the slow learner towards the fast one: all floating-point state; the rest is copied.
+
+        Both recipes do this at the end of a step. The authors' code does it at the start of the next one: the same for
+        all that is learnt, but their evaluated slow learner lags a step behind.
+        """
+        self.steps_learned += 1
+        if self.options.ema:
+            self.slow.follow(self.strategy.detector, keep=self.keep_now)
+
+    @property
+    def keep_now(self) -> float:
+        """How much of itself the slow learner keeps after the steps learnt so far."""
+        steps = self.steps_learned
+        return min(self.options.keep, (1 + steps) / (10 + steps)) if self.options.ema_warmup else self.options.keep
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy.state_dict(),
+            "slow": self.slow.state_dict(),
+            "random": self.random.bit_generator.state,
+            "steps_learned": self.steps_learned,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.strategy.load_state_dict(state["strategy"])
+        self.slow.load_state_dict(state["slow"])
+        self.random.bit_generator.state = state["random"]
+        self.steps_learned = state["steps_learned"]

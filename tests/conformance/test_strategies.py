@@ -1,0 +1,170 @@
+"""What every strategy must hold to, bare and inside Efficient-CLS. A new file in strategies/ is found by itself."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from leocod import find
+from leocod.efficient_cls import EfficientCLS
+from leocod.types import Labels, Step
+
+LEARNERS = [(name, wrapped) for name in find.names("strategies") for wrapped in (False, True)]
+
+
+@pytest.fixture(params=LEARNERS, ids=lambda one: one[0] + ("+efficient_cls" if one[1] else ""))
+def make(request, a_detector):
+    """Builds the learner anew, from the same weights. An untrained one is sure of nothing, so it is told boxes."""
+    name, wrapped = request.param
+
+    def build(seed=0):
+        detector = a_detector(seed=0)
+        detector.random.manual_seed(seed)
+        strategy = find.part("strategies", name)(detector, seed=seed)
+        return EfficientCLS(strategy, seed=seed, labeller=sure_of_something) if wrapped else strategy
+
+    return build
+
+
+def sure_of_something(frames):
+    """Pseudo labels with boxes in them, by the frame alone."""
+    boxes = [[[5, 5, 25, 25 + frame.id % 7]] for frame in frames]
+    return [Labels(np.array(box), np.array([frame.id % 3])) for box, frame in zip(boxes, frames, strict=True)]
+
+
+def weights(learner):
+    return (learner.strategy if isinstance(learner, EfficientCLS) else learner).detector.state_dict()["weights"]
+
+
+def digest(learner) -> bytes:
+    """Everything the next step depends on, as bytes."""
+    buffer = io.BytesIO()
+    torch.save(learner.state_dict(), buffer)
+    return buffer.getvalue()
+
+
+def same(one, two) -> bool:
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, two)
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(value, two[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(two) and all(same(*pair) for pair in zip(one, two, strict=True))
+    return bool(one == two)
+
+
+def test_it_learns_an_empty_step(make):
+    learner = make()
+    before = weights(learner)
+
+    learned = learner.learn(Step(0, (), {}))
+
+    assert learned.losses == {}
+    assert same(weights(learner), before)
+
+
+def test_it_learns_a_step_without_labels(make, a_step):
+    learned = make().learn(a_step(labelled=0))
+
+    assert all(np.isfinite(value) for value in learned.losses.values())
+
+
+def test_it_learns_a_fully_labelled_step_and_its_weights_move(make, a_step):
+    learner = make()
+    before = [found.scores for found in learner.predict([frame.image() for frame in a_step().frames])]
+
+    losses = learner.learn(a_step(labelled=4)).losses
+    learner.learn(a_step(1, labelled=4))
+
+    after = [found.scores for found in learner.predict([frame.image() for frame in a_step().frames])]
+    assert all(np.isfinite(value) for value in losses.values())
+    assert not same([torch.from_numpy(one) for one in before], [torch.from_numpy(one) for one in after])
+
+
+def test_the_given_step_stays_unchanged(make, a_step):
+    step = a_step()
+    pixels = [frame.image().copy() for frame in step.frames]
+    boxes = {frame_id: labels.boxes.copy() for frame_id, labels in step.labels.items()}
+
+    make().learn(step)
+
+    assert list(step.labels) == list(boxes)
+    for frame, before in zip(step.frames, pixels, strict=True):
+        np.testing.assert_array_equal(frame.image(), before)
+    for frame_id, before in boxes.items():
+        np.testing.assert_array_equal(step.labels[frame_id].boxes, before)
+
+
+def test_equal_seeds_give_equal_results_and_other_seeds_others(make, a_step):
+    one, two, other = make(seed=3), make(seed=3), make(seed=4)
+
+    for learner in (one, two, other):
+        for index in range(3):
+            learner.learn(a_step(index))
+
+    assert same(one.state_dict(), two.state_dict())
+    assert not same(weights(one), weights(other))
+
+
+def test_saved_and_loaded_it_continues_identically(make, a_step):
+    one = make()
+    for index in range(2):
+        one.learn(a_step(index))
+    two = make(seed=9)
+    two.load_state_dict(torch.load(io.BytesIO(digest(one)), weights_only=True))
+
+    for learner in (one, two):
+        for index in range(2, 4):
+            learner.learn(a_step(index))
+
+    assert same(one.state_dict(), two.state_dict())
+
+
+def test_a_snapshot_is_not_changed_by_later_steps_and_can_be_handed_over(make, a_step):
+    one, two = make(), make(seed=9)
+    one.learn(a_step(0))
+    state = one.state_dict()
+    kept = torch.load(io.BytesIO(digest(one)), weights_only=True)
+
+    two.load_state_dict(state)
+    for learner in (one, two):
+        learner.learn(a_step(1))
+
+    assert same(one.state_dict(), two.state_dict())
+    assert same(state, kept)
+
+
+def test_predicting_in_between_changes_nothing_that_is_learnt(make, a_step):
+    quiet, asked = make(), make()
+
+    for index in range(3):
+        quiet.learn(a_step(index))
+        asked.learn(a_step(index))
+        asked.predict([frame.image() for frame in a_step(index).frames])
+
+    assert same(quiet.state_dict(), asked.state_dict())
+
+
+def test_pseudo_labels_stay_out_of_its_memory(make, a_step):
+    learner = make()
+    for index in range(4):
+        learned = learner.learn(a_step(index, labelled=1))
+        assert not isinstance(learner, EfficientCLS) or all(len(labels) for labels in learned.pseudo.values())
+
+    if learner.memory is not None:
+        assert all(labels.source == "human" for _, labels in learner.memory.frames)
+        assert all(frame.id % 4 == 0 for frame, _ in learner.memory.frames)
+
+
+def test_the_loss_falls(make, a_step):
+    learner = make()
+
+    def total(losses):
+        return sum(value for name, value in losses.items() if "current" in name or "+" in name)
+
+    history = [total(learner.learn(a_step(index % 3, frames=6, labelled=6)).losses) for index in range(24)]
+
+    assert np.mean(history[-4:]) < 0.7 * np.mean(history[:3])
