@@ -1,0 +1,261 @@
+"""Figures of one run or of several, as SVG to put into a page. Each takes runs and gives one picture."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from leocod.evaluation.continual import cap_over_time, forgetting_curve
+from leocod.report.reading import Run
+
+COLOURS = ("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670")
+"""One per run, told apart by colour-blind readers too."""
+
+INK, PALE = "#2b2f36", "#b9c0ca"
+WIDTH = 10.4
+"""Inches. The page scales a figure to its place, so this sets how large the lettering is beside the text."""
+
+LOWEST_TOP = 10.0
+"""Points. An axis of AP50 ends no lower, so that nothing looks like something only by being enlarged."""
+
+MANY_CLASSES = 40
+"""From here on rows are drawn closer together."""
+
+LOOK: dict[Any, Any] = {
+    "axes.edgecolor": "#9aa1ab",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.axisbelow": True,
+    "font.size": 9,
+    "grid.color": "#e8eaed",
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    # A class may well be called "$5 note".
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def drawn(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
+    """One pair of axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
+    with matplotlib.rc_context({**LOOK, "svg.hashsalt": name}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.add_subplot())
+        target = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(target, format="svg", transparent=True, dpi=150, metadata=nothing)
+    svg = target.getvalue()
+    svg = svg[svg.index("<svg") :]
+    # Numbered ids (text_1, axes_1) repeat in every figure of a page, and nothing refers to them.
+    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
+    return Markup(svg.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(name), 1))
+
+
+def colour(number: int) -> str:
+    """The colour of a run by its place on the page."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def precision_over_time(runs: Sequence[Run]) -> Markup:
+    """Mean AP50 after each evaluation; for a single run also each class, thin."""
+
+    def draw(axes: Axes) -> None:
+        for number, run in enumerate(runs):
+            learnt = np.array(run.evaluated_steps) + 1
+            if len(runs) == 1:
+                axes.plot(learnt, run.table, color=PALE, linewidth=0.7)
+            axes.plot(learnt, cap_over_time(run.table), color=colour(number), linewidth=2, marker="o", markersize=4)
+        axes.set(xlabel="steps learnt", ylabel="AP50 (points)", ylim=(0, max(LOWEST_TOP, axes.get_ylim()[1])))
+        axes.set_xlim(left=0)
+        if len(runs) > 1:
+            name_runs(axes, runs)
+        else:
+            axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
+
+    return drawn("AP50 over time", 3.4, draw)
+
+
+def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
+    """AP50 of each class over time, with an orange bar wherever the class was in the training stream."""
+    tested = tested_classes(run)
+    edges = np.array([0, *(step + 1 for step in run.evaluated_steps)])
+    row_height = 0.24 if len(tested) <= MANY_CLASSES else 0.17
+
+    def draw(axes: Axes) -> None:
+        rows = np.arange(len(tested) + 1)
+        # As pixels: a hundred classes over thousands of steps would be ten thousand shapes and more.
+        mesh = axes.pcolormesh(
+            edges, rows, run.table[:, tested].T, cmap="YlGnBu", vmin=0, vmax=highest, rasterized=True
+        )
+        for row, category in enumerate(tested):
+            seen = spans(run.presence[: edges[-1], category])
+            axes.broken_barh(seen, (row + 0.78, 0.16), facecolor="#e8590c", rasterized=True)
+            axes.axhline(row, color="white", linewidth=1)
+        names = [shortened(run.classes[category]) for category in tested]
+        axes.set_yticks(rows[:-1] + 0.5, names, fontsize=9 if len(tested) <= MANY_CLASSES else 7.5)
+        axes.set(xlabel="steps learnt", ylim=(len(tested), 0), xlim=(0, edges[-1]))
+        axes.grid(visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.spines[:].set_visible(False)
+        bar = axes.figure.colorbar(mesh, ax=axes, location="top", shrink=0.4, aspect=30, pad=0.02, anchor=(0.0, 0.0))
+        bar.set_label("AP50 (points)")
+        bar.outline.set_visible(False)
+
+    return drawn(f"AP50 by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width)
+
+
+def bars(
+    name: str,
+    groups: Sequence[str],
+    values: NDArray[np.float64],
+    label: str,
+    *,
+    runs: Sequence[Run],
+    lowest_top: float = 0.1,
+) -> Markup:
+    """Horizontal bars, one group after another from the top; `values` is runs x groups, NaN for no bar."""
+    thickness = 0.8 / len(runs)
+
+    def draw(axes: Axes) -> None:
+        for number, row in enumerate(values):
+            places = np.arange(len(groups)) + (number - (len(runs) - 1) / 2) * thickness
+            axes.barh(places, np.nan_to_num(row), thickness * 0.9, color=colour(number))
+            for place, value in zip(places, row, strict=True):
+                text = "none" if np.isnan(value) else f"{value:.1f}"
+                axes.annotate(
+                    text, (np.nan_to_num(value), place), (3, 0), textcoords="offset points", va="center", fontsize=8
+                )
+        axes.set_yticks(np.arange(len(groups)), [shortened(group) for group in groups])
+        axes.set(xlabel=label, ylim=(len(groups) - 0.4, -0.6))
+        axes.set_xlim(0, max(1.08 * float(np.nan_to_num(values).max()), lowest_top))
+        axes.grid(visible=False, axis="y")
+        axes.grid(visible=True, axis="x")
+        axes.tick_params(axis="y", length=0)
+        if len(runs) > 1:
+            name_runs(axes, runs, patches=True)
+
+    crowd = max(0.24 if len(groups) <= MANY_CLASSES else 0.17, 0.17 * len(runs))
+    return drawn(name, 0.7 + crowd * len(groups) + 0.22 * (len(runs) > 1), draw)
+
+
+def precision_when_away(runs: Sequence[Run]) -> Markup:
+    """AP50 against steps since the class was last seen: the mean, and for a single run every evaluation as a dot."""
+
+    def draw(axes: Axes) -> None:
+        shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
+        for number, run in shown:
+            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.presence)
+            if len(runs) == 1:
+                axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
+            axes.plot(*averaged(away, precision), color=colour(number), linewidth=2, marker="o", markersize=4)
+        axes.set(xlabel="steps since the class was last seen in training", ylabel="AP50 (points)")
+        axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if len(runs) > 1:
+            name_runs(axes, [run for _, run in shown])
+        else:
+            axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
+
+    return drawn("AP50 against steps since last seen", 3.2, draw)
+
+
+def pseudo_label_quality(runs: Sequence[Run]) -> Markup:
+    """Precision (solid) and recall (dashed) of the pseudo labels, over windows of steps."""
+
+    def draw(axes: Axes) -> None:
+        shown = [(number, run) for number, run in enumerate(runs) if run.audits]
+        for number, run in shown:
+            steps, precision, recall = quality_over_windows(run)
+            axes.plot(steps, precision, color=colour(number), linewidth=2, marker="o", markersize=3)
+            axes.plot(steps, recall, color=colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
+        axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
+        kinds = [
+            f"{run.name}: {kind}" if len(runs) > 1 else kind for _, run in shown for kind in ("precision", "recall")
+        ]
+        put_legend(axes, axes.lines, kinds, columns=2)
+
+    return drawn("Precision and recall of the pseudo labels over time", 3.0 + 0.2 * (len(runs) > 1), draw)
+
+
+def quality_over_windows(run: Run, windows: int = 30) -> tuple[list[float], list[float], list[float]]:
+    """Middle of each window in steps learnt, precision and recall in percent; NaN where there was nothing to count.
+
+    Counts are added up within a window before dividing: a step with a single pseudo label is no step with 100 %.
+    """
+    edges = np.unique(np.linspace(0, max(run.audits) + 1, windows + 1).astype(int))
+    steps, precision, recall = [], [], []
+    for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        audits = [audit for step, audit in run.audits.items() if start <= step < end]
+        labels, objects = sum(one.labels for one in audits), sum(one.objects for one in audits)
+        right = 100 * sum(one.right for one in audits)
+        steps.append((start + end) / 2)
+        precision.append(right / labels if labels else np.nan)
+        recall.append(right / objects if objects else np.nan)
+    return steps, precision, recall
+
+
+def averaged(
+    k: NDArray[np.int64], values: NDArray[np.float64], groups: int = 12
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean k and mean value of groups of neighbouring k, with about as many values in each; equal k stay together."""
+    edges = np.unique(np.quantile(k, np.linspace(0, 1, groups + 1))) if len(k) else np.zeros(0)
+    members = np.searchsorted(edges, k, side="left")
+    present = np.unique(members)
+    return (
+        np.array([k[members == one].mean() for one in present]),
+        np.array([values[members == one].mean() for one in present]),
+    )
+
+
+def shortened(name: str, longest: int = 28) -> str:
+    """A name that leaves room for the figure beside it."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def spans(present: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Unbroken stretches of presence as (start, length)."""
+    padded = np.concatenate([[False], present, [False]]).astype(np.int8)
+    starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
+    return [(float(start), float(end - start)) for start, end in zip(starts, ends, strict=True)]
+
+
+def tested_classes(run: Run) -> list[int]:
+    """Classes with a test box."""
+    return np.flatnonzero(~np.isnan(run.table).all(axis=0)).tolist() if len(run.table) else []
+
+
+def name_runs(axes: Axes, runs: Sequence[Run], *, patches: bool = False) -> None:
+    """A legend with the names of the runs."""
+    handles = axes.containers if patches else axes.lines
+    put_legend(axes, handles, [run.name for run in runs])
+
+
+def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], columns: int = 3) -> None:
+    """A legend above the axes. The space before a name keeps matplotlib from hiding one that begins with `_`."""
+    axes.legend(
+        handles,
+        [f" {label}" for label in labels],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        borderaxespad=0.2,
+    )

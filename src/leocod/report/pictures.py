@@ -1,0 +1,130 @@
+"""Sample frames with their boxes, ready to be drawn over the picture in the page."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import Image as PillowImage
+from PIL import UnidentifiedImageError
+
+from leocod.errors import InvalidRun
+from leocod.evaluation.audit import which_are_right
+from leocod.report.reading import Run, Sample
+from leocod.types import Labels
+
+LOWEST_SCORE = 0.3
+"""Test detections below this are not drawn: a detector lists many that it hardly believes in."""
+
+MOST_PICTURES = 12
+"""Of each kind and run, so that a page can still be mailed."""
+
+Verdict = Literal["right", "wrong", "stored", "true"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle in pixels of the frame, with what to write on it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    verdict: Verdict
+    text: str
+    anchor: Literal["start", "end"]
+    """From which side of the box the text runs, so that it stays in the picture."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A frame, as large as it is, and the boxes over it; true boxes come first, so that they lie below."""
+
+    title: str
+    width: int
+    height: int
+    data: str
+    """The file as a data address: the page must stand alone."""
+    boxes: tuple[Box, ...]
+
+
+def pictures(run: Run, kind: str, most: int = MOST_PICTURES) -> list[Picture]:
+    """Sample frames of one kind (`test`, `pseudo` or `memory`), evenly picked when there are too many."""
+    samples = [sample for sample in run.samples if sample.kind == kind]
+    if len(samples) > most:
+        samples = [samples[number] for number in np.linspace(0, len(samples) - 1, most).round().astype(int)]
+    return [_picture(run, sample) for sample in samples]
+
+
+def _picture(run: Run, sample: Sample) -> Picture:
+    # The name only: a sample cannot point out of its directory.
+    file = run.path / "samples" / Path(sample.file).name
+    try:
+        content = file.read_bytes()
+        with PillowImage.open(io.BytesIO(content)) as image:
+            (width, height), form = image.size, image.format or "PNG"
+    except (OSError, UnidentifiedImageError) as error:
+        raise InvalidRun(
+            f"{file} is not a readable picture. Delete {file.parent} for a report without samples."
+        ) from error
+    where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
+    data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
+    return Picture(where, width, height, data, tuple(_boxes(sample, run.classes, middle=width / 2)))
+
+
+def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
+    found = sorted((box for box in sample.boxes if box[0] < box[2] and box[1] < box[3]), key=lambda box: -box[5])
+    if sample.kind == "memory":
+        return [_box(box[:4], "stored", _short(_name(box[4], classes)), middle) for box in found]
+    if sample.kind == "test":
+        found = [box for box in found if box[5] >= LOWEST_SCORE]
+    true = [box for box in sample.truth if box[0] < box[2] and box[1] < box[3]]
+    right = which_are_right(_labels(found, classes), _labels(true, classes))
+    return [
+        *(_box(box[:4], "true", "", middle) for box in true),
+        *(
+            _box(
+                box[:4],
+                "right" if good else "wrong",
+                f"{'✓' if good else '✗'} {_short(_name(box[4], classes))}{_score(box[5])}",
+                middle,
+            )
+            for box, good in zip(found, right, strict=True)
+        ),
+    ]
+
+
+def _box(corners: tuple[float, float, float, float], verdict: Verdict, text: str, middle: float) -> Box:
+    x1, y1, x2, y2 = corners
+    return Box(x1, y1, x2 - x1, y2 - y1, verdict, text, "end" if (x1 + x2) / 2 > middle else "start")
+
+
+def _name(category: int | str, classes: Sequence[str]) -> str:
+    """Class name of a number, which older files may hold as the name itself."""
+    if isinstance(category, str):
+        return category
+    return classes[category] if 0 <= category < len(classes) else f"class {category}"
+
+
+def _score(score: float) -> str:
+    """Exactly 1 stands for 'not kept': labels have no score."""
+    return f" {score:.2f}" if score < 1 else ""
+
+
+def _short(name: str, longest: int = 12) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _labels(
+    boxes: Sequence[tuple[float, float, float, float, int | str]]
+    | Sequence[tuple[float, float, float, float, int | str, float]],
+    classes: Sequence[str],
+) -> Labels:
+    names = [_name(box[4], classes) for box in boxes]
+    known = [classes.index(name) if name in classes else len(classes) for name in names]
+    return Labels(np.array([box[:4] for box in boxes], np.float32).reshape(-1, 4), np.array(known, np.int64))

@@ -1,0 +1,181 @@
+"""Run directories -> one page that stands alone: figures and pictures are inside it, and it needs no script."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from leocod.errors import InvalidRun
+from leocod.evaluation.continual import forgetting_by_class
+from leocod.report import figures
+from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
+from leocod.report.reading import Held, Run
+from leocod.report.sections import sections
+
+DIAGNOSES = {"true_boxes": "Diagnosis: true boxes as pseudo labels. Not a result of the method."}
+
+SAMPLE_KINDS = {
+    "test": (
+        "What is found in test frames at the end",
+        f"By the slow learner, where there is one. Detections with a score of at least {LOWEST_SCORE}.",
+    ),
+    "pseudo": (
+        "Pseudo labels on training frames",
+        "What the slow learner told the fast one, beside the hidden truth.",
+    ),
+    "memory": ("Frames in the replay memory at the end", "With the boxes stored with them."),
+}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What the page says about one run in words and numbers."""
+
+    run: Run
+    colour: str
+    sentence: str
+    diagnosis: str | None
+    class_rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Album:
+    """Sample frames of one kind, run by run."""
+
+    kind: str
+    title: str
+    note: str
+    by_run: list[tuple[str, list[Picture]]]
+
+
+def write_report(runs: Sequence[Path], out: Path) -> Path:
+    """Write the page about one run, or about several side by side. Returns `out`, a file."""
+    if not runs:
+        raise InvalidRun("No run given. Name one run directory or several.")
+    page = render([Run.load(path) for path in runs])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Under another name first: a reader never meets half a page.
+    handle, unfinished = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(page)
+    Path(unfinished).chmod(0o644)
+    Path(unfinished).replace(out)
+    return out
+
+
+def render(runs: Sequence[Run]) -> str:
+    """The page as text."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"points": points, "duration": duration, "size": size, "yaml": as_yaml}
+    return environment.get_template("template.html.j2").render(
+        title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
+        several=len(runs) > 1,
+        chapters=[
+            Chapter(run, figures.colour(number), sentence(run), diagnosis(run), class_rows(run))
+            for number, run in enumerate(runs)
+        ],
+        warning=differences(runs),
+        sections=sections(runs),
+        memory_rows=memory_rows(runs),
+        albums=albums(runs),
+    )
+
+
+def albums(runs: Sequence[Run]) -> list[Album]:
+    """Sample frames by kind; a kind or a run without any is left out."""
+    filled = []
+    for kind, (title, note) in SAMPLE_KINDS.items():
+        by_run = [(run.name, shown) for run in runs if (shown := pictures(run, kind))]
+        if by_run:
+            filled.append(Album(kind, title, note, by_run))
+    return filled
+
+
+def memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
+    """Class name, and what each run's memory held of it; None for a run that held nothing of it."""
+    memories = [run.memory.by_class if run.memory else {} for run in runs]
+    names = dict.fromkeys(name for memory in memories for name in memory)
+    return [(name, [memory.get(name) for memory in memories]) for name in names]
+
+
+def class_rows(run: Run) -> list[dict[str, Any]]:
+    """The numbers behind the figures, class by class."""
+    away = forgetting_by_class(run.table, run.evaluated_steps, run.presence)
+    return [
+        {
+            "name": name,
+            "steps": int(run.presence[:, number].sum()),
+            "last": float(run.table[-1, number]) if len(run.table) else np.nan,
+            "best": float(run.table[:, number].max()) if len(run.table) else np.nan,
+            "forgetting": float(away[number]) if run.can_forget else np.nan,
+        }
+        for number, name in enumerate(run.classes)
+    ]
+
+
+def sentence(run: Run) -> str:
+    """What the run was."""
+    results = run.results
+    plug_in = "with Efficient-CLS" if results.efficient_cls else "without Efficient-CLS"
+    frames = "frame" if results.labels_per_step == 1 else "frames"
+    labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
+    return (
+        f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
+        f"{results.steps} steps{labels}, seed {results.seed}."
+    )
+
+
+def diagnosis(run: Run) -> str | None:
+    """A warning that the figures are not the method's, when they are not."""
+    kind = run.results.diagnosis
+    return None if kind is None else DIAGNOSES.get(kind, f"Diagnosis: {kind}. Not a result of the method.")
+
+
+def differences(runs: Sequence[Run]) -> str | None:
+    """A warning when runs were not put to the same test."""
+    same = len({(run.results.benchmark, run.results.steps, run.classes) for run in runs}) == 1
+    return None if same else "These runs differ in benchmark, length or classes: their figures do not compare directly."
+
+
+def points(value: float | None) -> str:
+    """A figure in points, or a dash for none."""
+    if value is None or np.isnan(value):
+        return "–"
+    # Adding 0 turns -0.0 into 0.0.
+    return f"{round(value, 1) + 0:.1f}".replace("-", "−")
+
+
+def duration(seconds: float) -> str:
+    """A time that a person can read."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def size(count: int) -> str:
+    """A number of bytes that a person can read."""
+    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{count / one:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def as_yaml(value: Any) -> str:
+    """Nested values, legibly."""
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).strip()

@@ -1,0 +1,110 @@
+"""The figures of a page in reading order, each with its words, or with the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from leocod.report import figures
+from leocod.report.reading import Run
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title that says what is seen, how to read it, and what there is to see or why there is nothing."""
+
+    title: str
+    note: str
+    figures: tuple[tuple[str, Markup], ...] = ()
+    """Each with a heading of its own, which may be empty."""
+    missing: str | None = None
+
+
+def sections(runs: Sequence[Run]) -> list[Section]:
+    """Everything that is drawn, in reading order."""
+    return [
+        over_time(runs),
+        by_class_over_time(runs),
+        by_class(runs),
+        when_away(runs),
+        pseudo_labels(runs),
+        time_by_part(runs),
+    ]
+
+
+def over_time(runs: Sequence[Run]) -> Section:
+    """Mean AP50 against steps."""
+    title, note = "AP50 over time", "On the whole test set, also on what the stream has not shown yet."
+    if not any(run.results.evaluations for run in runs):
+        return Section(title, note, missing="There was no evaluation.")
+    return Section(title, note, (("", figures.precision_over_time(runs)),))
+
+
+def by_class_over_time(runs: Sequence[Run]) -> Section:
+    """A heat map for each run."""
+    title = "Each class over time"
+    note = "Colour: AP50 at the evaluation that ends the cell. Orange bars: the class was in the training stream."
+    shown = [run for run in runs if figures.tested_classes(run)]
+    if not shown:
+        return Section(title, note, missing="No class has a test box.")
+    highest = max(figures.LOWEST_TOP, 10.0 * float(np.ceil(max(np.nanmax(run.table) for run in shown) / 10)))
+    width = figures.WIDTH if len(shown) == 1 else figures.WIDTH / 2
+    return Section(
+        title,
+        note,
+        tuple((run.name if len(runs) > 1 else "", figures.heat_map(run, highest, width=width)) for run in shown),
+    )
+
+
+def by_class(runs: Sequence[Run]) -> Section:
+    """AP50 by class at the end, best class of the first run on top."""
+    title, note = "Each class at the end", "AP50 after the last step."
+    last = [run.results.evaluations[-1].ap50_by_class if run.results.evaluations else {} for run in runs]
+    known = list(dict.fromkeys(name for one in last for name in one))
+    names = [name for name in known if any(one.get(name) is not None for one in last)]
+    if not names:
+        return Section(title, note, missing="No class has a test box.")
+    names.sort(key=lambda name: -(last[0].get(name) or 0.0))
+    values = np.array([[np.nan if one.get(name) is None else one[name] for name in names] for one in last], np.float64)
+    if len(names) < len(known):
+        note += f" Left out, having no test box: {', '.join(name for name in known if name not in names)}."
+    return Section(
+        title,
+        note,
+        (("", figures.bars(title, names, values, "AP50 (points)", runs=runs, lowest_top=figures.LOWEST_TOP)),),
+    )
+
+
+def when_away(runs: Sequence[Run]) -> Section:
+    """The forgetfulness curve."""
+    title = "What is left of a class that has been away"
+    note = "AP50 against steps since the class was last in the training stream. A falling line is forgetting."
+    if not any(run.can_forget for run in runs):
+        return Section(title, note, missing="No forgetfulness: no class was evaluated after different times away.")
+    return Section(title, note, (("", figures.precision_when_away(runs)),))
+
+
+def pseudo_labels(runs: Sequence[Run]) -> Section:
+    """How right the pseudo labels were."""
+    title = "How right the pseudo labels were"
+    note = (
+        "By the hidden truth: same class, IoU at least 0.5. Precision: how many of the labels given were right. "
+        "Recall: how many of the objects in these frames got one. Counts added up over windows of steps."
+    )
+    if not any(run.audits for run in runs):
+        return Section(title, note, missing="No pseudo labels were given.")
+    return Section(title, note, (("", figures.pseudo_label_quality(runs)),))
+
+
+def time_by_part(runs: Sequence[Run]) -> Section:
+    """Seconds by part."""
+    title, note = "Where the time went", "Wall-clock time by part."
+    parts = list(dict.fromkeys(part for run in runs for part in run.results.seconds_by_part))
+    if not parts:
+        return Section(title, note, missing="The run did not record it.")
+    parts.sort(key=lambda part: -runs[0].results.seconds_by_part.get(part, 0.0))
+    values = np.array([[run.results.seconds_by_part.get(part, np.nan) for part in parts] for run in runs])
+    return Section(title, note, (("", figures.bars(title, parts, values, "seconds", runs=runs)),))

@@ -1,0 +1,84 @@
+"""What lies behind the lines of the figures, and that they are drawn as text a page can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leocod.report.figures import averaged, bars, drawn, heat_map, quality_over_windows, shortened, spans
+from leocod.report.reading import Run
+
+MakeRun = Callable[..., Path]
+
+
+def test_spans_are_unbroken_stretches() -> None:
+    assert spans(np.array([True, True, False, True])) == [(0.0, 2.0), (3.0, 1.0)]
+    assert spans(np.zeros(3, bool)) == []
+
+
+def test_equal_times_away_are_averaged_together() -> None:
+    k, values = averaged(np.array([0, 0, 5, 5]), np.array([10.0, 20.0, 4.0, 6.0]))
+
+    assert k.tolist() == [0, 5]
+    assert values.tolist() == [15, 5]
+
+
+def test_averages_of_nothing_are_nothing() -> None:
+    k, values = averaged(np.zeros(0, np.int64), np.zeros(0))
+
+    assert (len(k), len(values)) == (0, 0)
+
+
+def test_counts_are_added_up_before_dividing(a_run: MakeRun) -> None:
+    run = Run.load(a_run())
+
+    steps, precision, recall = quality_over_windows(run, windows=2)
+
+    # Right ones per step: 4 to 8 in the first half of the stream, six steps each; 15 given, 28 to be found.
+    assert steps == [15.0, 45.0]
+    assert precision[0] == pytest.approx(100 * (4 + 5 + 6 + 7 + 8) / 5 / 15)
+    assert recall[0] == pytest.approx(100 * (4 + 5 + 6 + 7 + 8) / 5 / 28)
+
+
+def test_a_window_without_pseudo_labels_has_no_precision(a_run: MakeRun) -> None:
+    path = a_run()
+    events = path / "events.jsonl"
+    events.write_text(events.read_text().replace('"labels": 15, "right": 4', '"labels": 0, "right": 0'))
+
+    _, precision, recall = quality_over_windows(Run.load(path))
+
+    assert np.isnan(precision[0])
+    assert recall[0] == 0.0
+
+
+def test_long_names_are_shortened() -> None:
+    assert shortened("a mug") == "a mug"
+    assert shortened("m" * 40) == "m" * 27 + "…"
+
+
+def test_names_are_text_and_escaped(a_run: MakeRun) -> None:
+    svg = heat_map(Run.load(a_run()), 60.0)
+
+    assert svg.startswith("<svg ")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg
+    assert "$5 &amp; $10 note" in svg
+    assert "never tested" not in svg
+
+
+def test_a_run_name_that_begins_with_an_underscore_is_in_the_legend(a_run: MakeRun) -> None:
+    runs = [Run.load(a_run("_hidden")), Run.load(a_run("plain"))]
+
+    svg = bars("Bars", ["mug"], np.array([[1.0], [np.nan]]), "points", runs=runs)
+
+    assert "_hidden" in svg
+    assert ">none</text>" in svg
+
+
+def test_the_same_figure_is_drawn_the_same() -> None:
+    pictures = [drawn("A line", 2.0, lambda axes: axes.set(xlabel="x")) for _ in range(2)]
+
+    assert pictures[0] == pictures[1]
+    assert 'aria-label="A line"' in pictures[0]

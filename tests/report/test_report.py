@@ -1,0 +1,232 @@
+"""The page says what the run directory holds, and stands alone."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from leocod.errors import InvalidRun
+from leocod.report.report import duration, points, size, write_report
+
+MakeRun = Callable[..., Path]
+
+
+def page_of(out: Path, *runs: Path) -> str:
+    return write_report(runs, out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(whole_run: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page about a complete run, drawn once."""
+    return page_of(tmp_path_factory.mktemp("page"), whole_run)
+
+
+def words_of(page: str) -> str:
+    """What a person reads: no tags, no style, single spaces."""
+    bare = re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(bare).split())
+
+
+def test_headline_figures_are_those_of_the_results(page: str) -> None:
+    words = words_of(page)
+
+    for expected in (
+        "41.2 FAP: mean AP50 at the end",
+        "33.5 CAP: mean AP50 over all evaluations",
+        "−6.8 F: forgetfulness",
+        "120 frames labelled by a person",
+        "12 min 34 s",
+        "1.2 MB replay memory",
+        "Strategy icarl with Efficient-CLS, detector tiny, on wander: 60 steps, 2 labelled frames in each, seed 0.",
+    ):
+        assert expected in words
+
+
+def test_every_part_of_the_page_is_there(page: str) -> None:
+    for title in (
+        "AP50 over time",
+        "Each class over time",
+        "Each class at the end",
+        "What is left of a class that has been away",
+        "How right the pseudo labels were",
+        "Where the time went",
+        "What the replay memory held at the end",
+        "What is found in test frames at the end",
+        "Pseudo labels on training frames",
+        "Frames in the replay memory at the end",
+        "Numbers by class",
+        "How it was run",
+    ):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count('<svg role="img"') == 6
+    assert page.count("data:image/png;base64,") >= 7
+    assert 'class="missing"' not in page
+
+
+def test_class_values_appear_in_the_bars(page: str, whole_run: Path) -> None:
+    last = json.loads((whole_run / "results.json").read_text())["evaluations"][-1]["ap50_by_class"]
+
+    for value in (value for value in last.values() if value is not None):
+        assert f">{value:.1f}</text>" in page
+    assert "Left out, having no test box: never tested." in page
+
+
+def test_names_cannot_become_markup(a_run: MakeRun, tmp_path: Path) -> None:
+    page = page_of(tmp_path, a_run("<b>bold & brave<"))
+
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<b>bold &" not in page
+    assert "<h1>&lt;b&gt;bold &amp; brave&lt;</h1>" in page
+    assert "$5 &amp; $10 note" in page
+
+
+def test_the_page_needs_nothing_but_itself(page: str) -> None:
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', page) + re.findall(r"url\(([^)]*)\)", page)
+    assert all(address.startswith(("#", "data:image/png;base64,")) for address in addresses)
+    assert "@import" not in page
+    assert "<link" not in page
+
+
+class Nesting(HTMLParser):
+    """Fails at an end tag that does not close the tag opened last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in {"meta", "br"}:
+            self.opened.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.opened.pop() == tag
+
+
+def test_tags_are_balanced_and_ids_are_unique(page: str, a_run: MakeRun, tmp_path: Path) -> None:
+    two = page_of(tmp_path, a_run("first"), a_run("second", pseudo=False, memory=False))
+
+    for text in (page, two):
+        nesting = Nesting()
+        nesting.feed(text)
+        assert nesting.opened == []
+        # Figures refer to their parts by id, so two figures on a page must not share one.
+        ids = re.findall(r'\bid="([^"]*)"', text)
+        assert len(ids) == len(set(ids)) > 0
+        assert set(re.findall(r'(?:href="|url\()#([^")]*)', text)) <= set(ids)
+
+
+def test_a_diagnosis_is_announced(page: str, a_run: MakeRun, tmp_path: Path) -> None:
+    runs = a_run("plain"), a_run("peeking", diagnosis="true_boxes"), a_run("other", diagnosis="something_new")
+
+    words = words_of(page_of(tmp_path, *runs))
+
+    assert "peeking: Diagnosis: true boxes as pseudo labels. Not a result of the method." in words
+    assert "other: Diagnosis: something_new. Not a result of the method." in words
+    assert "plain: Diagnosis" not in words
+    assert "Diagnosis" not in page
+
+
+def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
+    bare = a_run("bare", pseudo=False, level=45.0, fap=30.14, cap=25.2, forgetfulness=9.9)
+    plugged = a_run("plugged", fap=41.23)
+
+    page = page_of(tmp_path, bare, plugged)
+    words = words_of(page)
+
+    assert "2 runs side by side" in words
+    assert "30.1 25.2 9.9" in words
+    assert "41.2 33.5 −6.8" in words
+    # Six figures, and the heat map twice.
+    assert page.count('<svg role="img"') == 7
+    assert "plugged: precision" in words
+    assert "bare: precision" not in words
+    assert "do not compare directly" not in words
+
+
+def test_runs_on_different_benchmarks_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run("one"), a_run("two", benchmark="oak")))
+
+    assert "These runs differ in benchmark, length or classes" in words
+
+
+def test_what_a_run_does_not_have_is_said_in_a_sentence(a_run: MakeRun, tmp_path: Path) -> None:
+    run = a_run(pseudo=False, memory=False, forgetfulness=None, seconds_by_part={})
+    (run / "environment.json").unlink()
+    for file in (run / "samples").iterdir():
+        file.unlink()
+
+    words = words_of(page_of(tmp_path, run))
+
+    assert "without Efficient-CLS" in words
+    assert "No pseudo labels were given." in words
+    assert "no replay memory was kept." in words
+    assert "No forgetfulness" in words
+    assert "– F: forgetfulness" in words
+    assert "The run did not record it." in words
+    assert "The command was not recorded." in words
+    assert "Pseudo labels on training frames" not in words
+
+
+def test_a_memory_that_holds_nothing_is_no_memory(a_run: MakeRun, tmp_path: Path) -> None:
+    run = a_run()
+    (run / "memory.json").write_text('{"bytes": 0, "frames": 0, "by_class": {}}')
+
+    assert "no replay memory was kept." in words_of(page_of(tmp_path, run))
+
+
+def test_a_run_without_evaluations_or_presence_still_has_a_page(a_run: MakeRun, tmp_path: Path) -> None:
+    run = a_run(evaluations=[], fap=None, cap=None, forgetfulness=None, labels_per_step=None)
+    first = (run / "events.jsonl").read_text().splitlines()[0]
+    (run / "events.jsonl").write_text(first)
+
+    words = words_of(page_of(tmp_path, run))
+
+    assert "There was no evaluation." in words
+    assert "on wander: 60 steps, seed 0." in words
+
+
+def test_command_and_configuration_close_the_page(page: str) -> None:
+    words = words_of(page)
+
+    assert "leocod run 'my config.yaml'" in words
+    assert "strategy: name: icarl" in words
+    assert "numpy: 2.4.6" in words
+
+
+def test_the_same_run_gives_the_same_page(page: str, whole_run: Path, tmp_path: Path) -> None:
+    assert page_of(tmp_path, whole_run) == page
+
+
+def test_only_the_page_is_left_in_its_directory(a_run: MakeRun, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "place" / "page.html"
+
+    assert write_report([a_run()], out) == out
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_no_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRun, match="No run given"):
+        write_report([], tmp_path / "report.html")
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [points(None), points(float("nan")), points(-0.26), points(-0.01)] == ["–", "–", "−0.3", "0.0"]
+    assert [duration(3.21), duration(61), duration(7260)] == ["3.2 s", "1 min 1 s", "2 h 1 min"]
+    assert [size(12), size(1500), size(2_000_000)] == ["12 bytes", "1.5 kB", "2.0 MB"]
+
+
+def test_reports_do_without_torch() -> None:
+    command = "import sys, leocod.report.report; sys.exit('torch' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 0
