@@ -1,0 +1,277 @@
+"""The command line. Heavy imports are inside the commands, so that --help answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from leocod import __version__
+from leocod.errors import InvalidConfig, LeocodError
+
+if TYPE_CHECKING:
+    from leocod.benchmarks.base import Benchmark
+    from leocod.settings import Settings
+
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+# Newer versions of typer carry their own copy of click, so the class is found through typer.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+class _OneLineErrors(TyperGroup):
+    """What a user can mend is one line on stderr and exit code 2. Everything else is our mistake, traceback and all."""
+
+    def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, *others, **more)
+        except UsageError as error:
+            # Without arguments the "error" is the help text.
+            raise (_told(error) if given else error) from error
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (LeocodError, UsageError) as error:
+            raise _told(error) from error
+
+
+def _told(error: Exception) -> typer.Exit:
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    errors.print(f"leocod: {' '.join(text.split())}", markup=False)
+    return typer.Exit(2)
+
+
+app = typer.Typer(
+    name="leocod",
+    cls=_OneLineErrors,
+    help="Online continual object detection from video in which few frames are labelled.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set any key, e.g. strategy.memory.per_class=10. May be repeated."),
+]
+Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"leocod {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Online continual object detection from video in which few frames are labelled."""
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
+    ] = None,
+    benchmark: Annotated[str | None, typer.Option(help="What is learnt; see `leocod list`.")] = None,
+    detector: Annotated[str | None, typer.Option(help="What learns; see `leocod list`.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="How it learns; see `leocod list`.")] = None,
+    efficient_cls: Annotated[
+        bool | None,
+        typer.Option("--efficient-cls/--no-efficient-cls", help="With the plug-in around the strategy, or bare."),
+    ] = None,
+    labels: Annotated[int | None, typer.Option(metavar="K", help="Labelled frames in each step of 16.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Length of the stream in steps.")] = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps from one evaluation to the next.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
+    device: Device = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="CPU threads.")] = None,
+    overrides: Override = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run directory; by default a new one under runs/.")
+    ] = None,
+) -> None:
+    """Learn from a stream, evaluate on the way, and leave a run directory with a report.
+
+    Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
+    Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
+    """
+    from leocod.config import load_config, override
+
+    layers: list[dict[str, Any]] = [
+        {"benchmark": benchmark, "detector": detector, "strategy": strategy},
+        {"seed": seed, "device": device, "threads": threads},
+        {"labels": _given(per_step=labels), "evaluate": _given(every=evaluate_every), "benchmark": _given(steps=steps)},
+    ]
+    layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
+    if efficient_cls is not None:
+        layers.append({"efficient_cls": {} if efficient_cls else None})
+    if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
+        raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
+    layers += [override(text) for text in overrides or ()]
+    chosen = load_config(config, layers)
+
+    from leocod.experiment import run_experiment, run_name
+    from leocod.rundir import free_path, refuse_if_taken
+    from leocod.sinks.console import ConsoleProgress, results_table
+
+    directory = out or free_path(Path("runs") / run_name(chosen))
+    # Said at once, not after the world has been built.
+    refuse_if_taken(directory)
+    try:
+        results = run_experiment(chosen, directory, [ConsoleProgress(console)])
+    except KeyboardInterrupt:
+        errors.print(f"leocod: interrupted. What was done so far is in {directory}.", markup=False)
+        raise typer.Exit(130) from None
+    console.print(results_table(results))
+    console.print(f"Report: {directory / 'report.html'}", soft_wrap=True)
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write; by default into the run, or report.html.")
+    ] = None,
+) -> None:
+    """Write the report of a run again, or of several runs side by side."""
+    from leocod.report.report import write_report
+
+    file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
+    console.print(f"Report: {write_report(runs, file)}", soft_wrap=True)
+
+
+@app.command("list")
+def list_parts() -> None:
+    """Show every strategy, detector and benchmark, with its options and their defaults."""
+    from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
+    from leocod.find import KINDS, names, part
+
+    for folder, kind in KINDS.items():
+        console.print(f"\n[bold]{folder}[/bold]  --{kind} NAME, options by --set {kind}.OPTION=VALUE", soft_wrap=True)
+        for name in names(folder):
+            found = part(folder, name)
+            _print_part(name, found.__doc__, found.Options)
+    console.print(
+        "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True
+    )
+    _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
+
+
+def _print_part(name: str, text: str | None, options: type[Settings]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    summary = text.strip().splitlines()[0] if text else ""
+    console.print(f"  [cyan]{name}[/cyan]  {escape(summary)}", soft_wrap=True)
+    table = Table.grid("", "", "", padding=(0, 2))
+    for key, default, meaning in _options(options, prefix=""):
+        table.add_row(f"      {key}", escape(default), f"[dim]{escape(meaning)}[/dim]")
+    console.print(table)
+
+
+def _options(options: type[Settings], prefix: str) -> Iterator[tuple[str, str, str]]:
+    """Key, default and meaning of every option, inner ones too."""
+    from leocod.settings import Settings
+
+    for key, field in options.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, Settings):
+            yield from _options(type(default), f"{prefix}{key}.")
+        else:
+            yield (
+                f"{prefix}{key}",
+                "null" if default is None else str(default),
+                " ".join((field.description or "").split()),
+            )
+
+
+@app.command()
+def show(
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")] = "wander",
+    out: Annotated[Path, typer.Option(metavar="FILE.png", help="Where to write the contact sheet.")] = Path("show.png"),
+    seed: Annotated[int, typer.Option(help="Of the benchmark.")] = 0,
+    overrides: Override = None,
+) -> None:
+    """Look at a benchmark: a contact sheet of frames with their true boxes, and counts. --set takes its own options."""
+    from leocod.config import laid_over, load_mapping, override
+    from leocod.report.contact_sheet import contact_sheet
+    from leocod.rundir import replacing
+    from leocod.sinks.samples import spread
+
+    layers: list[dict[str, Any]] = [{"benchmark": {"name": benchmark}}, {"seed": seed}]
+    layers += [{"benchmark": override(text)} for text in overrides or ()]
+    # A benchmark may have any number of frames in a step: what is labelled plays no part here.
+    chosen = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
+    if out.suffix.lower() != ".png":
+        raise InvalidConfig(f"--out is '{out}': it should be a .png file.")
+    shown: Benchmark = chosen.benchmark.find()(chosen.benchmark.options, seed=chosen.seed)
+    pairs = [pair for step in spread(shown.steps, 12) for pair in list(shown.moment(step))[::4]]
+    sheet = contact_sheet([(frame.image(), labels) for frame, labels in pairs[:48]], shown.classes)
+    with replacing(out) as temporary:
+        sheet.save(temporary, format="PNG")
+    objects = sum(len(labels) for _, labels in pairs) / max(1, len(pairs))
+    console.print(
+        f"{shown.name}: {shown.steps} steps, {shown.steps * len(shown.moment(0))} training and {len(shown.test)} test "
+        f"frames, {objects:.1f} objects a frame, {len(shown.classes)} classes: {', '.join(shown.classes)}."
+    )
+    console.print(f"Contact sheet: {out}", soft_wrap=True)
+
+
+@app.command()
+def predict(
+    run_directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory with a checkpoint.")],
+    source: Annotated[Path, typer.Argument(metavar="IMAGE|FOLDER|VIDEO", help="What to look at.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to write; by default a new one under RUN/predictions.")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="Detections with a higher score are shown.")] = 0.5,
+    device: Device = None,
+) -> None:
+    """Detect with the slow learner of a run: annotated pictures or video, and detections.json in COCO form."""
+    from leocod.experiment import load_learner
+    from leocod.predict import check_source
+    from leocod.predict import predict as write_predictions
+    from leocod.rundir import RunDirectory, free_path, refuse_if_taken
+
+    directory = RunDirectory.open(run_directory)
+    check_source(source)
+    target = out or free_path(directory.path / "predictions" / source.resolve().stem)
+    refuse_if_taken(target)
+    learner, classes = load_learner(directory, device)
+    count = write_predictions(source, target, learner.predict, classes, threshold=threshold)
+    console.print(f"{count} frames: {target}", soft_wrap=True)
+
+
+@app.command()
+def pretrain(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the weights.")] = Path("start.safetensors"),
+    overrides: Override = None,
+) -> None:
+    """Make starting weights for the tiny detector, in a world of their own. --set takes the options of pre-training."""
+    from leocod.config import laid_over, override, validated
+    from leocod.pretrain import PretrainOptions
+    from leocod.pretrain import pretrain as make_weights
+
+    values: dict[str, Any] = reduce(laid_over, map(override, overrides or ()), {})
+    make_weights(validated(PretrainOptions, values), out, tell=lambda line: console.print(line, soft_wrap=True))
+
+
+def _given(**values: Any) -> dict[str, Any] | None:
+    """The values that are there; None when none is."""
+    return {key: value for key, value in values.items() if value is not None} or None

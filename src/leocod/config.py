@@ -1,0 +1,270 @@
+"""The typed whole of an experiment, from three layers: defaults in code, a YAML file, overrides. The last one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+import yaml
+from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, model_validator
+
+from leocod.complaints import explained
+from leocod.efficient_cls import EfficientCLSOptions
+from leocod.errors import InvalidConfig
+from leocod.find import KINDS, Folder, part
+from leocod.settings import Settings
+
+Chosen = TypeVar("Chosen", bound=Settings)
+
+FRAMES_PER_STEP = 16
+"""Of a benchmark that does not say otherwise."""
+
+
+class LabelsOptions(Settings):
+    """How many frames a person labels."""
+
+    per_step: int = Field(4, ge=0)
+    """Labelled frames in each step of 16: 16, 8, 4, 2, 1 are the paper's annotation costs."""
+    seed: int | None = Field(None, ge=0)
+    """Chooses which ones. Null: from the experiment's seed."""
+
+
+class EvaluateOptions(Settings):
+    """When the learner is tried on the test frames."""
+
+    every: int = Field(100, ge=1)
+    """Steps from one evaluation to the next. There is always one after the last step."""
+
+
+class CheckpointOptions(Settings):
+    """When the learner is saved."""
+
+    every: int = Field(100, ge=1)
+    """Steps from one checkpoint to the next. There is always one after the last step."""
+    keep: int = Field(2, ge=1)
+    """Checkpoints kept; older ones are removed."""
+
+
+class Part(Settings):
+    """One choice from a folder, with its options; in YAML `{name: ..., option: ...}` or the bare name."""
+
+    folder: ClassVar[Folder]
+    default: ClassVar[str]
+
+    name: str
+    options: SerializeAsAny[Settings]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_flat(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"name": value}
+        if not isinstance(value, Mapping):
+            raise ValueError("Input should be a name, or a mapping with a name and options")
+        if isinstance(value.get("options"), Settings):
+            return value
+        flat = dict(value)
+        name = flat.pop("name", cls.default)
+        if not isinstance(name, str):
+            raise ValueError("Input should be a mapping whose name is a string")
+        return {"name": name, "options": validated(part(cls.folder, name).Options, flat, KINDS[cls.folder])}
+
+    @model_serializer
+    def _flat(self) -> dict[str, Any]:
+        return {"name": self.name, **self.options.model_dump(mode="json")}
+
+    def find(self) -> type[Any]:
+        """The class that is built from this."""
+        return part(self.folder, self.name)
+
+
+class BenchmarkPart(Part):
+    """What is learnt."""
+
+    folder: ClassVar[Folder] = "benchmarks"
+    default: ClassVar[str] = "wander"
+
+
+class DetectorPart(Part):
+    """What learns."""
+
+    folder: ClassVar[Folder] = "detectors"
+    default: ClassVar[str] = "tiny"
+
+
+class StrategyPart(Part):
+    """How it learns."""
+
+    folder: ClassVar[Folder] = "strategies"
+    default: ClassVar[str] = "icarl"
+
+
+PARTS: dict[str, type[Part]] = {"benchmark": BenchmarkPart, "detector": DetectorPart, "strategy": StrategyPart}
+
+
+class ExperimentConfig(Settings):
+    """Everything that a run depends on.
+
+    >>> config = ExperimentConfig.model_validate({"strategy": "incremental", "seed": 3})
+    >>> config.strategy.name, config.labels.per_step
+    ('incremental', 4)
+    """
+
+    benchmark: BenchmarkPart = Field(default_factory=lambda: BenchmarkPart.model_validate({}))
+    """What is learnt: a file of `benchmarks/`, or module:Class."""
+    labels: LabelsOptions = LabelsOptions()
+    """How many frames a person labels."""
+    detector: DetectorPart = Field(default_factory=lambda: DetectorPart.model_validate({}))
+    """What learns: a file of `detectors/`, or module:Class."""
+    strategy: StrategyPart = Field(default_factory=lambda: StrategyPart.model_validate({}))
+    """How it learns: a file of `strategies/`, or module:Class."""
+    efficient_cls: EfficientCLSOptions | None = EfficientCLSOptions()
+    """The plug-in's options; null runs the bare strategy."""
+    diagnosis: Literal["true_boxes"] | None = None
+    """`true_boxes`: true boxes take the place of pseudo labels. Tells a wrong update from wrong labels; no result."""
+    evaluate: EvaluateOptions = EvaluateOptions()
+    """When the learner is tried."""
+    checkpoint: CheckpointOptions = CheckpointOptions()
+    """When the learner is saved."""
+    seed: int = Field(0, ge=0)
+    """Of everything random. The built-in world takes it as it is; the rest draws its own seeds from it."""
+    device: str = "cpu"
+    """Where the detector runs: cpu, cuda, cuda:1, mps."""
+    threads: int = Field(1, ge=1)
+    """CPU threads. More help large detectors only; another number may change the last digits of a result."""
+
+    @property
+    def frames_per_step(self) -> int:
+        """Training frames in one step."""
+        return int(getattr(self.benchmark.options, "frames_per_step", FRAMES_PER_STEP))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.labels.per_step > self.frames_per_step:
+            raise InvalidConfig(
+                f"labels.per_step is {self.labels.per_step}: it should be from 0 to {self.frames_per_step}, "
+                "the frames in a step."
+            )
+        if self.diagnosis and not (self.efficient_cls and self.efficient_cls.pseudo_labels):
+            raise InvalidConfig(
+                f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to replace: "
+                "it should be null, or efficient_cls on with pseudo_labels: true."
+            )
+        return self
+
+    def to_yaml(self) -> str:
+        """Complete, defaults included; reads back as the same config."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+
+
+def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
+    """A config from a YAML file, or from the embedded quickstart when there is none, with overrides laid over it."""
+    return load_mapping(reduce(laid_over, overrides, read_yaml(file) if file else quickstart()))
+
+
+def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
+    """A config from plain values, or one line about what is wrong with them."""
+    return validated(ExperimentConfig, values)
+
+
+def laid_over(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+    """A new mapping: `layer` wins, key by key. Another name for a part drops the options meant for the part before.
+
+    >>> laid_over({"strategy": {"name": "icarl", "replay_per_step": 8}}, {"strategy": "incremental"})
+    {'strategy': {'name': 'incremental'}}
+    """
+    result = dict(base)
+    for key, value in layer.items():
+        new, old = _as_part(key, value), _as_part(key, result.get(key))
+        replaced = key in PARTS and _name(key, new) != _name(key, old) and "name" in (new or {})
+        both = isinstance(new, Mapping) and isinstance(old, Mapping) and not replaced
+        result[key] = laid_over(old, new) if both else new
+    return result
+
+
+def override(text: str) -> dict[str, Any]:
+    """One `key=value` of the command line as a layer; the value is read as YAML.
+
+    >>> override("strategy.memory.per_class=10")
+    {'strategy': {'memory': {'per_class': 10}}}
+    """
+    key, equals, value = text.partition("=")
+    names = key.strip().split(".")
+    if not equals or not all(names):
+        raise InvalidConfig(f"'{text}' is not an override. Write it as key=value, for example labels.per_step=2.")
+    try:
+        layer: Any = yaml.load(value, _StrictLoader)
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"{key}: '{value}' cannot be read as YAML ({_first_line(error)}).") from error
+    for name in reversed(names):
+        layer = {name: layer}
+    return dict(layer)
+
+
+def quickstart() -> dict[str, Any]:
+    """What `leocod run` does without a config file."""
+    text = files("leocod").joinpath("quickstart.yaml").read_text(encoding="utf-8")
+    return _mapping(text, "quickstart.yaml")
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """A YAML file that holds a mapping."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InvalidConfig(f"No config file '{file}'.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfig(f"{file} cannot be read as a text file ({error}).") from error
+    return _mapping(text, str(file))
+
+
+def _mapping(text: str, source: str) -> dict[str, Any]:
+    try:
+        content = yaml.load(text, _StrictLoader)
+    except yaml.YAMLError as error:
+        raise InvalidConfig(f"{source} is not valid YAML: {_first_line(error)}.") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise InvalidConfig(f"{source} must hold keys with values, such as 'seed: 0'.")
+    return content
+
+
+def validated(kind: type[Chosen], values: Mapping[str, Any], prefix: str = "") -> Chosen:
+    """Settings from plain values, or one line about what is wrong with them; `prefix` is where the values stand."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise explained(error, kind, prefix) from error
+
+
+def _as_part(key: str, value: Any) -> Any:
+    return {"name": value} if key in PARTS and isinstance(value, str) else value
+
+
+def _name(key: str, value: Any) -> Any:
+    return value.get("name", PARTS[key].default) if isinstance(value, Mapping) else PARTS[key].default
+
+
+def _first_line(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A key given twice is a mistake, not a choice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key '{key}' is there twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,65 @@
+"""What a run was made with: versions, machine, source state, command line."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from leocod import __version__
+
+PACKAGES = ("torch", "torchvision", "numpy", "pillow", "faster-coco-eval", "pydantic")
+
+
+def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[str, Any]:
+    """Plain values, for environment.json."""
+    return {
+        "leocod": __version__,
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "threads": threads,
+        "device": device,
+        "source": source_state(Path(__file__).parent),
+        "command": list(command),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def command_line() -> list[str]:
+    """How this process was started, without the directories of the machine it runs on."""
+    name = Path(sys.argv[0]).name
+    return ["leocod" if name == "__main__.py" else name, *sys.argv[1:]]
+
+
+def source_state(folder: Path) -> dict[str, Any] | None:
+    """Commit of the checkout the code lies in, and whether it was changed since; None when it is installed for good."""
+    # An environment inside another project's checkout is not that project's code.
+    if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
+        return None
+    return {"commit": _git(folder, "rev-parse", "HEAD"), "changed": bool(_git(folder, "status", "--porcelain", "."))}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

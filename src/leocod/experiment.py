@@ -1,0 +1,231 @@
+"""Build the parts from a config and drive them: the only place that knows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+
+from leocod.benchmarks.base import Benchmark, Steps, Stream
+from leocod.config import ExperimentConfig, load_mapping
+from leocod.efficient_cls import EfficientCLS, FrameLabeller
+from leocod.environment import command_line, environment
+from leocod.errors import InvalidConfig, InvalidRun
+from leocod.evaluation.evaluator import Evaluator
+from leocod.events import RunStarted
+from leocod.labelling import BudgetLabeller
+from leocod.loop import run
+from leocod.report.report import write_report
+from leocod.rundir import RunDirectory, write_json, write_text
+from leocod.sinks.base import Sink
+from leocod.sinks.checkpoints import Checkpoints, load_checkpoint
+from leocod.sinks.detections import DetectionFiles, coco_truth
+from leocod.sinks.jsonl import JsonLines
+from leocod.sinks.labels import LabelRecord
+from leocod.sinks.results import ResultsFile
+from leocod.sinks.samples import Samples
+from leocod.sinks.tensorboard import TensorBoard
+from leocod.strategies.base import Learner, Strategy
+from leocod.types import Frame, Labels
+
+DIAGNOSES = {"true_boxes": "true boxes as pseudo labels"}
+"""A diagnosis as every output names it."""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """One seed for each purpose, all from one: drawing more for one purpose changes nothing for another."""
+
+    labels: int
+    detector: int
+    strategy: int
+    plug_in: int
+    stream: int
+    torch: int
+
+    @staticmethod
+    def of(seed: int) -> Seeds:
+        return Seeds(*np.random.SeedSequence(seed).generate_state(6).tolist())
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The parts of a run, ready to go."""
+
+    config: ExperimentConfig
+    benchmark: Benchmark
+    labels: LabelRecord
+    stream: Steps
+    learner: Learner
+    evaluator: Evaluator
+
+
+def build(config: ExperimentConfig) -> Experiment:
+    """Every part that the config names. Writes nothing."""
+    seeds = Seeds.of(config.seed)
+    _check_device(config.device)
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(seeds.torch)
+    benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
+    label_seed = seeds.labels if config.labels.seed is None else config.labels.seed
+    labels = LabelRecord(BudgetLabeller(config.labels.per_step, seed=label_seed))
+    once = Stream(benchmark, labels)
+    strategy = build_strategy(config, benchmark.classes)
+
+    stream = strategy.order(once, seed=seeds.stream)
+    learner = wrapped(config, strategy, true_labels=lambda frames: [stream.truth[frame.id] for frame in frames])
+    evaluator = Evaluator(benchmark.test, benchmark.classes, every=config.evaluate.every, last_step=benchmark.steps - 1)
+    return Experiment(config, benchmark, labels, stream, learner, evaluator)
+
+
+def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy:
+    """The strategy around its detector."""
+    seeds = Seeds.of(config.seed)
+    detector = config.detector.find()(tuple(classes), config.detector.options, seed=seeds.detector)
+    detector.to(config.device)
+    strategy: Strategy = config.strategy.find()(detector, config.strategy.options, seed=seeds.strategy)
+    return strategy
+
+
+def wrapped(config: ExperimentConfig, strategy: Strategy, *, true_labels: FrameLabeller) -> Learner:
+    """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
+    if config.efficient_cls is None:
+        return strategy
+    labeller = true_labels if config.diagnosis == "true_boxes" else None
+    return EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in, labeller=labeller)
+
+
+def run_name(config: ExperimentConfig) -> str:
+    """What a run's directory is called when nobody says."""
+    plug_in = _plug_in(config)
+    diagnosis = f"-{config.diagnosis}" if config.diagnosis else ""
+    name = (
+        f"{config.benchmark.name}-{config.strategy.name}{plug_in}"
+        f"-{config.labels.per_step}of{config.frames_per_step}-seed{config.seed}{diagnosis}"
+    )
+    return name.replace(":", ".")
+
+
+def _plug_in(config: ExperimentConfig) -> str:
+    """The plug-in as a run's name has it: whole, or the half that is on."""
+    options = config.efficient_cls
+    if options is None or not (options.ema or options.pseudo_labels):
+        return ""
+    return "+ecls" if options.ema and options.pseudo_labels else "+ema" if options.ema else "+pseudo"
+
+
+def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any]:
+    """Run it all into a new directory; returns the content of results.json.
+
+    The parts are built before the directory is made, so that a mistake leaves nothing behind.
+    """
+    experiment = build(config)
+    directory = RunDirectory.create(out)
+    _write_start(experiment, directory)
+    experiment.labels.path = directory.labels
+    results = ResultsFile(
+        directory.results, _about(config), experiment.labels, single_pass=experiment.learner.single_pass
+    )
+    checkpoints = Checkpoints(
+        directory.checkpoints,
+        experiment.learner,
+        every=config.checkpoint.every,
+        keep=config.checkpoint.keep,
+        config=config.model_dump(mode="json"),
+    )
+    own: list[Sink] = [
+        JsonLines(directory.events),
+        TensorBoard(directory.tensorboard),
+        DetectionFiles(directory.detections),
+        checkpoints,
+        experiment.labels,
+        Samples(directory.samples, experiment.benchmark, experiment.learner),
+        results,
+    ]
+    _drive(experiment, out.name, [*sinks, *own])
+    write_json(directory.memory, _memory(experiment), indent=2)
+    write_report([directory.path], directory.report)
+    return results.content
+
+
+def _drive(experiment: Experiment, name: str, sinks: Sequence[Sink]) -> None:
+    with ExitStack() as stack:
+        readers = [stack.enter_context(sink) for sink in sinks]
+        started = RunStarted(name, experiment.benchmark.classes, len(experiment.stream), first_step=0)
+        for reader in readers:
+            reader(started)
+        for event in run(experiment.stream, experiment.learner, experiment.evaluator):
+            for reader in readers:
+                reader(event)
+
+
+def _write_start(experiment: Experiment, directory: RunDirectory) -> None:
+    """What is known before the first step."""
+    config, benchmark = experiment.config, experiment.benchmark
+    write_text(directory.config, config.to_yaml())
+    about = environment(threads=config.threads, device=config.device, command=command_line())
+    write_json(directory.environment, about, indent=2)
+    write_json(directory.test, coco_truth(benchmark.test, benchmark.classes))
+
+
+def _about(config: ExperimentConfig) -> dict[str, Any]:
+    return {
+        "benchmark": config.benchmark.name,
+        "detector": config.detector.name,
+        "strategy": config.strategy.name,
+        "efficient_cls": config.efficient_cls is not None,
+        "ema": config.efficient_cls is not None and config.efficient_cls.ema,
+        "pseudo_labels": config.efficient_cls is not None and config.efficient_cls.pseudo_labels,
+        "labels_per_step": config.labels.per_step,
+        "seed": config.seed,
+        "diagnosis": DIAGNOSES[config.diagnosis] if config.diagnosis else None,
+    }
+
+
+def _memory(experiment: Experiment) -> dict[str, Any]:
+    memory = experiment.learner.memory
+    if memory is None:
+        return {"bytes": 0, "frames": 0, "by_class": {}}
+    return {
+        "bytes": memory.bytes,
+        "frames": len(memory),
+        "by_class": {
+            name: {"frames": len(memory.slots.get(number, ())), "seen": memory.seen.get(number, 0)}
+            for number, name in enumerate(experiment.benchmark.classes)
+        },
+    }
+
+
+def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:
+    """The learner of a run as it was saved last, and its class names."""
+    path = directory.newest_checkpoint()
+    try:
+        state = load_checkpoint(path)
+        config = load_mapping(state["config"] | ({"device": device} if device else {}))
+        classes = tuple(state["classes"])
+        _check_device(config.device)
+        learner = wrapped(config, build_strategy(config, classes), true_labels=_no_truth)
+        learner.load_state_dict(state["learner"])
+    except (UnpicklingError, KeyError, RuntimeError, EOFError, OSError) as error:
+        raise InvalidRun(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
+    return learner, classes
+
+
+def _no_truth(frames: Sequence[Frame]) -> Sequence[Labels]:
+    """A learner that is only looked at has nothing to be told; were it to go on, the diagnosis would not be one."""
+    raise InvalidRun("The true boxes of this diagnosis are known to its benchmark only: it cannot learn on its own.")
+
+
+def _check_device(name: str) -> None:
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise InvalidConfig(
+            f"device is '{name}': it should be cpu, or one that torch finds on this machine."
+        ) from error

@@ -1,0 +1,87 @@
+"""The terminal: a progress bar while the run goes on, and a table at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from leocod.events import Evaluated, Event, RunStarted, StepLearned
+
+
+class _Rate(ProgressColumn):
+    """Steps a second, or seconds a step when they are slow."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        if not speed:
+            return Text("")
+        return Text(f"{speed:.1f} steps/s" if speed >= 1 else f"{1 / speed:.1f} s/step")
+
+
+class ConsoleProgress:
+    """Rate, time left, current AP and labels used, in one line; above it a line for each evaluation."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._labelled: set[int] = set()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            _Rate(),
+            TimeRemainingColumn(),
+            TextColumn("AP50 {task.fields[ap]}"),
+            TextColumn("{task.fields[labels]} labels"),
+            console=console,
+        )
+        self._task = self._progress.add_task("starting", total=None, ap="–", labels=0)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.console.print(f"{event.name}: {event.steps} steps, {len(event.classes)} classes", highlight=False)
+            self._progress.update(self._task, description="learning", total=event.steps, completed=event.first_step)
+        elif isinstance(event, StepLearned):
+            self._labelled |= set(event.labelled_ids)
+            self._progress.update(self._task, completed=event.step + 1, labels=len(self._labelled))
+        elif isinstance(event, Evaluated):
+            known = [value for value in event.ap_by_class.values() if value is not None]
+            ap = f"{100 * sum(known) / len(known):.1f}" if known else "–"
+            self._progress.update(self._task, ap=ap)
+            self.console.print(
+                f"step {event.step + 1}: AP50 {ap} on {len(event.detections)} test frames", highlight=False
+            )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+def results_table(results: Mapping[str, Any]) -> Group:
+    """The figures of a finished run, under a line that says which run."""
+    plug_in = " with Efficient-CLS" if results["efficient_cls"] else ""
+    title = f"{results['benchmark']}, {results['strategy']}{plug_in}, {results['labels_per_step']} labels a step"
+    if results["diagnosis"]:
+        title += f"\n[yellow]Diagnosis: {results['diagnosis']}. Not a result of the method.[/yellow]"
+    table = Table(show_header=False)
+    table.add_row("FAP, AP50 at the end", _points(results["fap"]))
+    table.add_row("CAP, AP50 over the run", _points(results["cap"]))
+    table.add_row("F, forgetfulness", _points(results["forgetfulness"]))
+    table.add_row("labelled frames", f"{results['labelled_frames']}")
+    table.add_row("replay memory", f"{results['memory_bytes'] / 1e6:.1f} MB")
+    table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
+    return Group(title, table)
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"

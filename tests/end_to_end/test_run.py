@@ -1,0 +1,199 @@
+"""The main job by its command, on a small stretch of a small world."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from PIL import Image as PillowImage
+from typer.testing import CliRunner
+
+from leocod.cli import app
+from leocod.config import load_config
+from leocod.evaluation.ap import average_precision
+from leocod.sinks.checkpoints import load_checkpoint
+from leocod.types import Detections, Labels
+
+SMALL = (
+    *("--steps", "4", "--evaluate-every", "2", "--threads", "1"),
+    *("--set", "benchmark={width: 64, height: 48, places: 2, instances: 5}"),
+    *("--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"),
+)
+RESULTS = {
+    *("benchmark", "detector", "strategy", "efficient_cls", "labels_per_step", "seed", "steps", "labelled_frames"),
+    *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
+}
+
+
+def leocod(*arguments: object) -> str:
+    result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def figures(run: Path) -> dict[str, Any]:
+    """results.json without what depends on the clock."""
+    return {key: value for key, value in read(run / "results.json").items() if not key.startswith("seconds")}
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    learner = load_checkpoint(run / "checkpoints" / "step_00003.pt")["learner"]
+    found: dict[str, torch.Tensor] = learner["slow"]["weights"]
+    return found
+
+
+def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "first"
+    text = leocod("run", *SMALL, "--out", run)
+    assert "FAP" in text
+    assert "report.html" in text
+    return run
+
+
+def test_the_run_directory_is_complete(first: Path) -> None:
+    for name in (
+        *("config.yaml", "environment.json", "events.jsonl", "labels.json", "test.json", "results.json"),
+        *("memory.json", "report.html", "detections/step_00001.json", "detections/step_00003.json"),
+        *("checkpoints/step_00003.pt", "samples/samples.json"),
+    ):
+        assert (first / name).is_file(), name
+    assert not [file for file in first.rglob("*") if file.name.endswith(".part")]
+
+
+def test_results_have_every_key_and_count_right(first: Path) -> None:
+    results = read(first / "results.json")
+
+    assert set(results) == RESULTS
+    assert (results["steps"], results["labelled_frames"], results["labels_per_step"]) == (4, 16, 4)
+    assert [one["step"] for one in results["evaluations"]] == [1, 3]
+    assert results["fap"] == results["evaluations"][-1]["ap50"]
+    assert results["memory_bytes"] > 0
+    assert {"stream", "train", "pseudo labels", "evaluate"} <= set(results["seconds_by_part"])
+
+
+def test_the_config_is_complete_and_runs_the_same_again(first: Path, tmp_path: Path) -> None:
+    config = yaml.safe_load((first / "config.yaml").read_text())
+    assert config["strategy"]["memory"]["per_class"] == 5
+    assert load_config(first / "config.yaml").model_dump(mode="json") == config
+
+    leocod("run", first / "config.yaml", "--out", tmp_path / "again")
+
+    assert figures(tmp_path / "again") == figures(first)
+    assert equal(weights(tmp_path / "again"), weights(first))
+
+
+def test_labels_name_as_many_frames_of_each_step_as_asked_for(first: Path) -> None:
+    labels = read(first / "labels.json")
+
+    assert labels["per_step"] == 4
+    assert {step: len(ids) for step, ids in labels["frames"].items()} == {"0": 4, "1": 4, "2": 4, "3": 4}
+
+
+def test_ap_can_be_recomputed_from_the_files_alone(first: Path) -> None:
+    test, results = read(first / "test.json"), read(first / "results.json")
+    truth = {image["id"]: Labels.none() for image in test["images"]}
+    for frame in truth:
+        rows = [one for one in test["annotations"] if one["image_id"] == frame]
+        truth[frame] = Labels(_corners(rows), np.array([one["category_id"] - 1 for one in rows], np.int64))
+    stored = read(first / "detections" / "step_00003.json")
+    found = {}
+    for frame in truth:
+        rows = [one for one in stored if one["image_id"] == frame]
+        found[frame] = Detections(
+            _corners(rows),
+            np.array([one["category_id"] - 1 for one in rows], np.int64),
+            np.array([one["score"] for one in rows], np.float32),
+        )
+
+    ap = average_precision(found, truth, len(test["categories"]))
+
+    by_class = results["evaluations"][-1]["ap50_by_class"]
+    assert [category["name"] for category in test["categories"]] == list(by_class)
+    expected = [np.nan if value is None else value for value in by_class.values()]
+    np.testing.assert_array_equal(100 * ap, expected)
+
+
+def _corners(rows: list[dict[str, Any]]) -> np.ndarray[Any, Any]:
+    boxes = np.array([one["bbox"] for one in rows], np.float64).reshape(-1, 4)
+    boxes[:, 2:] += boxes[:, :2]
+    return boxes.astype(np.float32)
+
+
+def test_evaluating_more_often_changes_nothing_that_is_learnt(first: Path, tmp_path: Path) -> None:
+    leocod("run", *SMALL, "--evaluate-every", "1", "--out", tmp_path / "often")
+
+    assert len(read(tmp_path / "often" / "results.json")["evaluations"]) == 4
+    assert figures(tmp_path / "often")["fap"] == figures(first)["fap"]
+    assert equal(weights(tmp_path / "often"), weights(first))
+
+
+def test_another_seed_is_another_run(first: Path, tmp_path: Path) -> None:
+    leocod("run", *SMALL, "--seed", "1", "--out", tmp_path / "other")
+
+    assert not equal(weights(tmp_path / "other"), weights(first))
+    assert read(tmp_path / "other" / "labels.json") != read(first / "labels.json")
+
+
+def test_the_diagnosis_is_named_in_every_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    text = leocod("run", *SMALL, "--set", "diagnosis=true_boxes")
+
+    (run,) = (tmp_path / "runs").iterdir()
+    assert run.name == "wander-icarl+ecls-4of16-seed0-true_boxes"
+    assert read(run / "results.json")["diagnosis"] == "true boxes as pseudo labels"
+    assert "true boxes as pseudo labels" in text
+    assert "true boxes as pseudo labels" in (run / "report.html").read_text()
+
+
+def test_offline_training_has_no_forgetfulness(tmp_path: Path) -> None:
+    leocod("run", *SMALL, "--strategy", "offline", "--no-efficient-cls", "--out", tmp_path / "offline")
+
+    results = read(tmp_path / "offline" / "results.json")
+    assert results["forgetfulness"] is None
+    assert results["labelled_frames"] == 16
+    assert len(results["evaluations"]) == 2
+
+
+def test_two_runs_fit_in_one_report_and_the_learner_in_other_hands(first: Path, tmp_path: Path) -> None:
+    leocod("report", first, first, "--out", tmp_path / "both.html")
+    assert "<html" in (tmp_path / "both.html").read_text()
+
+    PillowImage.fromarray(np.zeros((48, 64, 3), np.uint8)).save(tmp_path / "dark.png")
+    leocod("predict", first, tmp_path / "dark.png", "--out", tmp_path / "found", "--threshold", "0.1")
+    assert (tmp_path / "found" / "dark.png").is_file()
+    assert len(read(tmp_path / "found" / "detections.json")["categories"]) == 20
+
+
+def test_a_broken_off_run_leaves_files_that_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from leocod.sinks.console import ConsoleProgress
+
+    told = ConsoleProgress.__call__
+
+    def press_control_c(self: ConsoleProgress, event: Any) -> None:
+        told(self, event)
+        if getattr(event, "step", 0) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ConsoleProgress, "__call__", press_control_c)
+
+    result = CliRunner().invoke(app, ["run", *SMALL, "--out", str(tmp_path / "half")])
+
+    assert result.exit_code == 130
+    assert "interrupted" in result.stderr
+    lines = [json.loads(line) for line in (tmp_path / "half" / "events.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in lines] == ["RunStarted", "StepLearned", "StepLearned", "Evaluated"]
+    assert set(read(tmp_path / "half" / "labels.json")["frames"]) == {"0", "1", "2"}
+    assert not (tmp_path / "half" / "results.json").exists()

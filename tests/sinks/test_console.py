@@ -1,0 +1,60 @@
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from leocod.events import Event
+from leocod.sinks.console import ConsoleProgress, results_table
+
+RESULTS: dict[str, Any] = {
+    "benchmark": "wander",
+    "strategy": "icarl",
+    "efficient_cls": True,
+    "labels_per_step": 4,
+    "diagnosis": None,
+    "fap": 41.27,
+    "cap": 30.0,
+    "forgetfulness": None,
+    "labelled_frames": 480,
+    "memory_bytes": 3_400_000,
+    "seconds": 61.2,
+    "steps": 120,
+}
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=120, force_terminal=False)
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], console: Console) -> None:
+    with ConsoleProgress(console) as sink:
+        for event in events:
+            sink(event)
+
+    assert "a run: 2 steps, 3 classes" in shown(console)
+    assert "step 1: AP50 37.5 on 1 test frames" in shown(console)
+    assert "2/2" in shown(console)
+    assert "AP50 50.0" in shown(console)
+    assert "2 labels" in shown(console)
+
+
+def test_the_table_has_the_headline_figures(console: Console) -> None:
+    console.print(results_table(RESULTS))
+
+    assert "wander, icarl with Efficient-CLS, 4 labels a step" in shown(console)
+    assert "41.3" in shown(console)
+    assert "–" in shown(console)
+    assert "Diagnosis" not in shown(console)
+
+
+def test_a_diagnosis_is_named(console: Console) -> None:
+    console.print(results_table(RESULTS | {"diagnosis": "true boxes as pseudo labels"}))
+
+    assert "Diagnosis: true boxes as pseudo labels. Not a result of the method." in shown(console)

@@ -1,0 +1,123 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leocod.benchmarks.base import Reshuffled, Stream
+from leocod.config import ExperimentConfig, load_config, override
+from leocod.efficient_cls import EfficientCLS
+from leocod.errors import InvalidConfig, InvalidRun
+from leocod.experiment import Seeds, build, load_learner, run_name
+from leocod.rundir import RunDirectory, write_text
+from leocod.strategies.icarl import ICaRL
+
+SMALL = (
+    "benchmark={name: wander, steps: 2, width: 64, height: 48, places: 2, instances: 4}",
+    "detector={weights: null, short_side: 48, regions: 16, proposals: 24}",
+    "threads=1",
+)
+
+
+def small(*texts: str) -> ExperimentConfig:
+    return load_config(None, [override(text) for text in (*SMALL, *texts)])
+
+
+def test_the_plug_in_is_around_the_strategy() -> None:
+    learner = build(small()).learner
+
+    assert isinstance(learner, EfficientCLS)
+    assert isinstance(learner.strategy, ICaRL)
+
+
+def test_without_the_plug_in_the_strategy_is_bare() -> None:
+    assert isinstance(build(small("efficient_cls=null")).learner, ICaRL)
+
+
+def test_only_offline_training_gets_the_stream_reshuffled() -> None:
+    assert isinstance(build(small()).stream, Stream)
+
+    offline = build(small("strategy=offline", "strategy.epochs=3")).stream
+
+    assert isinstance(offline, Reshuffled)
+    assert offline.epochs == 3
+
+
+def test_true_boxes_reach_the_learner_in_the_diagnosis_only() -> None:
+    def pseudo_labels(*texts: str) -> int:
+        experiment = build(small(*texts))
+        step = next(experiment.stream.steps())
+        return sum(len(labels) for labels in experiment.learner.learn(step).pseudo.values())
+
+    experiment = build(small())
+    step = next(experiment.stream.steps())
+    hidden = sum(len(experiment.stream.truth[frame.id]) for frame in step.unlabelled)
+
+    assert hidden > 0
+    assert pseudo_labels("diagnosis=true_boxes") == hidden
+    assert pseudo_labels("efficient_cls.score_threshold=1") == 0
+
+
+def test_seeds_differ_by_purpose_and_by_seed() -> None:
+    seeds = [value for seed in (0, 1) for value in vars(Seeds.of(seed)).values()]
+
+    assert len(set(seeds)) == len(seeds)
+    assert Seeds.of(0) == Seeds.of(0)
+
+
+def test_the_seed_chooses_the_labels_unless_they_have_their_own() -> None:
+    def labelled(*texts: str) -> list[int]:
+        return list(next(build(small(*texts)).stream.steps()).labels)
+
+    assert labelled("seed=1") != labelled("seed=2")
+    assert labelled("seed=1", "labels.seed=5") == labelled("seed=2", "labels.seed=5")
+
+
+def test_the_label_choice_is_the_same_for_every_strategy() -> None:
+    def labelled(strategy: str) -> dict[int, list[int]]:
+        experiment = build(small(f"strategy={strategy}"))
+        for _ in experiment.stream.steps():
+            pass
+        return experiment.labels.frames
+
+    assert labelled("icarl") == labelled("incremental") == labelled("offline")
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        ((), "wander-icarl+ecls-4of16-seed0"),
+        (("efficient_cls=null", "labels.per_step=1", "seed=3"), "wander-icarl-1of16-seed3"),
+        (("diagnosis=true_boxes",), "wander-icarl+ecls-4of16-seed0-true_boxes"),
+        (("strategy=leocod.strategies.base:Strategy",), "wander-leocod.strategies.base.Strategy+ecls-4of16-seed0"),
+    ],
+)
+def test_a_run_is_named_after_what_it_is(texts: tuple[str, ...], name: str) -> None:
+    assert run_name(small(*texts)) == name
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "gpu", ""])
+def test_a_device_that_is_not_there_is_told(device: str) -> None:
+    with pytest.raises(InvalidConfig, match=f"device is '{device}'"):
+        build(small().model_copy(update={"device": device}))
+
+
+def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    write_text(directory.checkpoints / "step_00001.pt", "not a checkpoint")
+
+    with pytest.raises(InvalidRun, match=r"step_00001.pt cannot be loaded"):
+        load_learner(directory)
+
+
+def test_evaluating_does_not_touch_what_is_learnt() -> None:
+    def weights(*, evaluate: bool) -> Any:
+        experiment = build(small())
+        for step in experiment.stream.steps():
+            experiment.learner.learn(step)
+            if evaluate:
+                experiment.evaluator.evaluate(experiment.learner.predict)
+        return experiment.learner.state_dict()["slow"]["weights"]
+
+    with_evaluations, without = weights(evaluate=True), weights(evaluate=False)
+
+    assert all(bool((with_evaluations[name] == without[name]).all()) for name in without)
