@@ -1,0 +1,138 @@
+"""Run every cell of the standard world's first table, and write the table.
+
+    python results/standard_world/run.py --jobs 2      runs what is not there yet, then writes table.md and runs.json
+    python results/standard_world/run.py --table       only writes them
+
+Every cell is one `leocod run` with a directory of its own under runs/; a finished cell is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+RUNS = Path("runs") / "standard_world"
+SEEDS = (0, 1, 2)
+COSTS = {16: "100 %", 4: "25 %", 1: "6.25 %"}
+ROWS = {
+    "starting weights": ["--strategy", "incremental", "--no-efficient-cls"],
+    "incremental": ["--strategy", "incremental", "--no-efficient-cls"],
+    "icarl": ["--no-efficient-cls"],
+    "icarl + EMA only": ["--set", "efficient_cls.pseudo_labels=false"],
+    "icarl + pseudo labels only": ["--set", "efficient_cls.ema=false"],
+    "icarl + Efficient-CLS": [],
+    "diagnosis: true boxes as pseudo labels": ["--set", "diagnosis=true_boxes"],
+    "offline, 4 epochs": ["--strategy", "offline", "--no-efficient-cls"],
+}
+NEEDS_UNLABELLED = ("icarl + pseudo labels only", "icarl + Efficient-CLS", "diagnosis: true boxes as pseudo labels")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a row of the table at one cost with one seed."""
+
+    row: str
+    labels: int
+    seed: int
+
+    @property
+    def out(self) -> Path:
+        name = self.row.replace(": ", "-").replace(" + ", "+").replace(", ", "-").replace(" ", "_")
+        return RUNS / f"{name}-{self.labels}of16-seed{self.seed}"
+
+    @property
+    def command(self) -> list[str]:
+        return [
+            *("leocod", "run", "configs/standard.yaml", "--labels", str(self.labels), "--seed", str(self.seed)),
+            *("--threads", "1", *ROWS[self.row], "--out", str(self.out)),
+        ]
+
+    @property
+    def done(self) -> bool:
+        return (self.out / "results.json").is_file()
+
+
+def cells() -> Iterator[Cell]:
+    """Every cell, seed by seed, so that a broken-off table has whole seeds in it."""
+    for seed in SEEDS:
+        yield Cell("starting weights", 0, seed)
+        yield Cell("offline, 4 epochs", 16, seed)
+        for labels in COSTS:
+            for row in ROWS:
+                plain = row not in ("starting weights", "offline, 4 epochs")
+                if plain and not (labels == 16 and row in NEEDS_UNLABELLED):
+                    yield Cell(row, labels, seed)
+
+
+def run(cell: Cell) -> None:
+    """Run a cell in a process of its own; an unfinished one starts anew."""
+    if cell.out.exists():
+        shutil.rmtree(cell.out)
+    program = Path(sys.executable).with_name("leocod")
+    done = subprocess.run([program, *cell.command[1:]], capture_output=True, text=True)
+    print(f"{cell.out.name}: {'done' if done.returncode == 0 else done.stderr[-500:]}", flush=True)
+
+
+def table() -> str:
+    """Mean and spread (largest minus smallest) over the seeds that are there."""
+    lines = ["| labels | | FAP | CAP | F | seeds | CPU-minutes a run |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for labels, row in dict.fromkeys((cell.labels, cell.row) for cell in cells()):
+        found = [result(cell) for cell in cells() if (cell.labels, cell.row) == (labels, row) and cell.done]
+        if found:
+            figures = " | ".join(spread([one[key] for one in found]) for key in ("fap", "cap", "forgetfulness"))
+            minutes = np.mean([one["seconds"] for one in found]) / 60
+            lines.append(f"| {COSTS.get(labels, 'none')} | {row} | {figures} | {len(found)} | {minutes:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def result(cell: Cell) -> dict[str, float | None]:
+    """What a finished cell found."""
+    content: dict[str, float | None] = json.loads((cell.out / "results.json").read_text())
+    return content
+
+
+def spread(values: list[float | None]) -> str:
+    """Mean and spread of what is known."""
+    known = [value for value in values if value is not None]
+    return f"{np.mean(known):.1f} ± {(max(known) - min(known)) / 2:.1f}" if known else "–"
+
+
+def records() -> list[dict[str, object]]:
+    """The figures of every finished cell with its command, commit and settings."""
+    kept = ("fap", "cap", "forgetfulness", "labelled_frames", "seconds", "memory_bytes")
+    found = []
+    for cell in cells():
+        if cell.done:
+            about = json.loads((cell.out / "environment.json").read_text())
+            figures = {key: value for key, value in result(cell).items() if key in kept}
+            found.append({"row": cell.row, "command": shlex.join(cell.command), "source": about["source"], **figures})
+    return found
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if not options.table:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(run, [cell for cell in cells() if not cell.done]))
+    (HERE / "table.md").write_text(table())
+    (HERE / "runs.json").write_text(json.dumps(records(), indent=1) + "\n")
+    print(table())
+
+
+if __name__ == "__main__":
+    main()
