@@ -39,7 +39,7 @@ class PretrainOptions(Settings):
     """The classes it knows."""
     steps: int = Field(600, ge=1)
     """Length of the world it is trained in, 16 frames a step."""
-    updates: int = Field(3000, ge=1)
+    updates: int = Field(2000, ge=1)
     """Updates of the optimiser."""
     batch_size: int = Field(16, ge=1)
     """Frames in one update."""
@@ -47,10 +47,13 @@ class PretrainOptions(Settings):
     """The highest rate; it rises over the first 5 % of the updates and falls to nothing by a cosine."""
     seed: int = Field(1_000_003, ge=0)
     """Of the world and of the training; far from the seeds of runs."""
+    threads: int = Field(1, ge=1)
+    """CPU threads. Another number gives other last digits, and so another file."""
 
 
 def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None] = print) -> float:
     """Train, fold the normalisation into the convolutions, write the file. Returns AP50 on held-out frames (points)."""
+    torch.set_num_threads(options.threads)
     world = Wander(WanderOptions(steps=options.steps, only=options.classes), seed=options.seed)
     frames = [pair for step in range(world.steps) for pair in world.moment(step)]
     with torch.random.fork_rng(devices=[]):
@@ -68,7 +71,6 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
         "made_by": "leocod pretrain",
         "options": options.model_dump_json(),
         "world": fingerprint(world),
-        "threads": str(torch.get_num_threads()),
         "held_out_ap50": f"{ap50:.2f}",
     }
     save_weights(out, folded, options.classes, about)

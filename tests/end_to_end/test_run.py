@@ -23,7 +23,8 @@ SMALL = (
     *("--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"),
 )
 RESULTS = {
-    *("benchmark", "detector", "strategy", "efficient_cls", "labels_per_step", "seed", "steps", "labelled_frames"),
+    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
+    "labelled_frames",
     *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
 

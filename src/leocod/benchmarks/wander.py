@@ -53,14 +53,14 @@ class WanderOptions(Settings):
     instances: int = Field(default=14, ge=1, le=100)
     """Things with a class in each place."""
 
-    renewal: float = Field(default=0.5, ge=0, le=1)
+    renewal: float = Field(default=0.0, ge=0, le=1)
     """Share of the things in a place that have been replaced, by others of their class, at the next visit."""
 
-    stay: float = Field(default=8, ge=1)
+    stay: float = Field(default=4, ge=1)
     """Mean number of steps before the wearer moves on to another place."""
 
-    speed: float = Field(default=1.0, gt=0, le=10)
-    """How fast the camera moves: at 1, frames are as different as 2 seconds apart; at 0.1, as in a film."""
+    speed: float = Field(default=0.5, gt=0, le=10)
+    """How far the camera moves from frame to frame: at 0.5 about as in 2 seconds, at 0.05 as in a film."""
 
     variation: float = Field(default=0.8, ge=0, le=1.5)
     """How much things of a class differ in shape, colour, texture and pose; at 0 all are the template."""
@@ -68,7 +68,7 @@ class WanderOptions(Settings):
     clutter: float = Field(default=1.0, ge=0, le=3)
     """Things of no class standing around, hands and edges in the way: none at 0."""
 
-    object_size: float = Field(default=1.0, ge=0.3, le=2)
+    object_size: float = Field(default=0.75, ge=0.3, le=2)
     """Size of things relative to the view."""
 
     min_visible: float = Field(default=0.12, gt=0, le=1)

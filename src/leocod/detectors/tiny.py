@@ -32,7 +32,7 @@ class TinyOptions(Settings):
 
     weights: str | None = "start"
     """Where learning starts: `start` is the shipped file, made by `leocod pretrain`; or a path; or null for chance."""
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: float = Field(5e-4, gt=0)
     """Of Adam. The paper's 1e-4 is for a large network and a stream of thousands of steps."""
     short_side: int = Field(96, ge=32)
     """Frames are resized to this."""

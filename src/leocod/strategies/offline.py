@@ -15,7 +15,7 @@ from leocod.types import Step
 class OfflineOptions(StrategyOptions):
     """Options of offline training."""
 
-    epochs: int = Field(4, ge=1)
+    epochs: int = Field(2, ge=1)
     """Passes over all labelled frames of the stream."""
     batch_size: int = Field(16, ge=1)
     """Frames in one update."""
