@@ -39,6 +39,10 @@ class PretrainOptions(Settings):
     """The classes it knows."""
     steps: int = Field(600, ge=1)
     """Length of the world it is trained in, 16 frames a step."""
+    places: int = Field(60, ge=1)
+    """Rooms and streets of that world. At every visit all things in them are new, as from picture to picture in VOC."""
+    test_steps: int = Field(200, ge=1)
+    """Length of the world it is tested in, one frame a step: a third one, whose things it has not seen."""
     updates: int = Field(2000, ge=1)
     """Updates of the optimiser."""
     batch_size: int = Field(16, ge=1)
@@ -52,9 +56,9 @@ class PretrainOptions(Settings):
 
 
 def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None] = print) -> float:
-    """Train, fold the normalisation into the convolutions, write the file. Returns AP50 on held-out frames (points)."""
+    """Train, fold the normalisation into the convolutions, write the file. Returns AP50 in a world unseen (points)."""
     torch.set_num_threads(options.threads)
-    world = Wander(WanderOptions(steps=options.steps, only=options.classes), seed=options.seed)
+    world = training_world(options)
     frames = [pair for step in range(world.steps) for pair in world.moment(step)]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
@@ -64,18 +68,25 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     )
     folded = fold_normalisation(model, len(options.classes))
     detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
-    evaluator = Evaluator(world.test, world.classes, every=1, last_step=0)
+    unseen = Wander(WanderOptions(steps=options.test_steps, only=options.classes), seed=options.seed + 1)
+    evaluator = Evaluator(unseen.test, unseen.classes, every=1, last_step=0)
     ap_by_class, _ = evaluator.evaluate(detector.predict)
     ap50 = 100 * float(np.mean([value for value in ap_by_class.values() if value is not None]))
     about = {
         "made_by": "leocod pretrain",
         "options": options.model_dump_json(),
         "world": fingerprint(world),
-        "held_out_ap50": f"{ap50:.2f}",
+        "unseen_ap50": f"{ap50:.2f}",
     }
     save_weights(out, folded, options.classes, about)
-    tell(f"{out}: AP50 {ap50:.1f} on {len(world.test)} held-out frames of its own world.")
+    tell(f"{out}: AP50 {ap50:.1f} on {len(unseen.test)} frames of a world that it has not seen.")
     return ap50
+
+
+def training_world(options: PretrainOptions) -> Wander:
+    """Where it is trained: as large and as varied as a photo collection."""
+    settings = WanderOptions(steps=options.steps, only=options.classes, places=options.places, renewal=1.0)
+    return Wander(settings, seed=options.seed)
 
 
 def fingerprint(world: Wander) -> str:
