@@ -7,7 +7,7 @@ from leocod.benchmarks.base import Reshuffled, Stream
 from leocod.config import ExperimentConfig, load_config, override
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
-from leocod.experiment import Seeds, build, load_learner, run_name
+from leocod.experiment import Seeds, build, build_strategy, load_learner, run_name, wrapped
 from leocod.rundir import RunDirectory, write_text
 from leocod.strategies.icarl import ICaRL
 
@@ -87,6 +87,8 @@ def test_the_label_choice_is_the_same_for_every_strategy() -> None:
     [
         ((), "wander-icarl+ecls-4of16-seed0"),
         (("efficient_cls=null", "labels.per_step=1", "seed=3"), "wander-icarl-1of16-seed3"),
+        (("efficient_cls.pseudo_labels=false",), "wander-icarl+ema-4of16-seed0"),
+        (("efficient_cls.ema=false",), "wander-icarl+pseudo-4of16-seed0"),
         (("diagnosis=true_boxes",), "wander-icarl+ecls-4of16-seed0-true_boxes"),
         (("strategy=leocod.strategies.base:Strategy",), "wander-leocod.strategies.base.Strategy+ecls-4of16-seed0"),
     ],
@@ -107,6 +109,16 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidRun, match=r"step_00001.pt cannot be loaded"):
         load_learner(directory)
+
+
+def test_a_diagnosis_cannot_go_on_without_its_truth() -> None:
+    experiment = build(small("diagnosis=true_boxes"))
+    alone = wrapped(experiment.config, build_strategy(experiment.config, experiment.benchmark.classes), None)
+    step = next(experiment.stream.steps())
+
+    experiment.learner.learn(step)
+    with pytest.raises(InvalidRun, match="known to its benchmark only"):
+        alone.learn(step)
 
 
 def test_evaluating_does_not_touch_what_is_learnt() -> None:

@@ -79,7 +79,7 @@ def build(config: ExperimentConfig) -> Experiment:
     strategy = build_strategy(config, benchmark.classes)
 
     stream = strategy.order(once, seed=seeds.stream)
-    learner = wrapped(config, strategy, true_labels=lambda frames: [stream.truth[frame.id] for frame in frames])
+    learner = wrapped(config, strategy, lambda frames: [stream.truth[frame.id] for frame in frames])
     evaluator = Evaluator(benchmark.test, benchmark.classes, every=config.evaluate.every, last_step=benchmark.steps - 1)
     return Experiment(config, benchmark, labels, stream, learner, evaluator)
 
@@ -93,11 +93,11 @@ def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy
     return strategy
 
 
-def wrapped(config: ExperimentConfig, strategy: Strategy, *, true_labels: FrameLabeller) -> Learner:
+def wrapped(config: ExperimentConfig, strategy: Strategy, true_labels: FrameLabeller | None) -> Learner:
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
     if config.efficient_cls is None:
         return strategy
-    labeller = true_labels if config.diagnosis == "true_boxes" else None
+    labeller = (true_labels or _no_truth) if config.diagnosis == "true_boxes" else None
     return EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in, labeller=labeller)
 
 
@@ -210,7 +210,7 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
         config = load_mapping(state["config"] | ({"device": device} if device else {}))
         classes = tuple(state["classes"])
         _check_device(config.device)
-        learner = wrapped(config, build_strategy(config, classes), true_labels=_no_truth)
+        learner = wrapped(config, build_strategy(config, classes), None)
         learner.load_state_dict(state["learner"])
     except (UnpicklingError, KeyError, RuntimeError, EOFError, OSError) as error:
         raise InvalidRun(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
