@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from leocod.augmentation import augmented
@@ -60,6 +62,17 @@ def test_an_object_that_was_cropped_away_does_not_come_back_as_an_empty_box():
 
         for box in labels.boxes.round().astype(int):
             assert frame.image()[box[1] : box[3], box[0] : box[2]].max() > 0
+
+
+def test_what_is_unsure_moves_along_and_keeps_apart_from_what_is_sure():
+    frame, labels = a_bright_square([40, 30, 80, 60])
+    both = replace(labels, unsure=labels.boxes)
+
+    for seed in range(10):
+        _, moved = augmented((frame, both), np.random.default_rng(seed))
+
+        np.testing.assert_array_equal(moved.unsure, moved.boxes)
+        assert len(moved) == 1
 
 
 def test_a_frame_without_boxes_can_be_augmented():

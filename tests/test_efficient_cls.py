@@ -50,6 +50,18 @@ def test_only_unlabelled_frames_get_pseudo_labels_and_only_confident_ones(learne
     assert all(len(labels) == 1 and labels.source == "pseudo" for _, labels in pseudo)
 
 
+def test_what_is_nearly_sure_can_be_kept_out_of_the_background(learner, a_step):
+    found = detections(0.9, 0.7, 0.4, 0.3, 0.2)
+
+    (_, paper), *_ = sees(learner(), found).pseudo_label(a_step(labelled=0))
+    (_, careful), *_ = sees(learner(unsure_above=0.3), found).pseudo_label(a_step(labelled=0))
+
+    assert len(paper) == len(careful) == 1
+    assert len(paper.unsure) == 0
+    assert careful.unsure[:, 0].tolist() == [20, 40]
+    assert careful.source == "pseudo"
+
+
 def test_overlapping_labels_of_one_class_are_thinned_and_of_two_classes_kept(learner, a_step):
     box = [0, 0, 10, 10]
     found = detections(0.9, 0.8, 0.75, classes=[0, 0, 1], boxes=[box, box, box])

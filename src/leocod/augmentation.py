@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional
 
-from leocod.types import Frame, LabelledFrame, Labels
+from leocod.types import Frame, LabelledFrame
 
 CROP = 0.9
 """Part of each side that is kept."""
@@ -29,7 +31,7 @@ def augmented(pair: LabelledFrame, random: np.random.Generator) -> LabelledFrame
 
     image: torch.Tensor = tv_tensors.Image(torch.from_numpy(frame.image().copy()).permute(2, 0, 1))
     boxes: torch.Tensor = tv_tensors.BoundingBoxes(
-        torch.from_numpy(labels.boxes.copy()),
+        torch.from_numpy(np.concatenate([labels.boxes, labels.unsure])),
         format="XYXY",
         canvas_size=(height, width),
         clamping_mode="hard",
@@ -44,10 +46,12 @@ def augmented(pair: LabelledFrame, random: np.random.Generator) -> LabelledFrame
         image, boxes = functional.horizontal_flip(image), functional.horizontal_flip(boxes)
     boxes = functional.clamp_bounding_boxes(boxes)
     kept = (left_over & _has_extent(boxes)).numpy()
+    sure, unsure = np.split(boxes.numpy(), [len(labels)])
+    kept_sure, kept_unsure = np.split(kept, [len(labels)])
     pixels = np.ascontiguousarray(image.permute(1, 2, 0).numpy())
     return (
         Frame(frame.id, frame.video, frame.index, (crop_height, crop_width), pixels),
-        Labels(boxes.numpy()[kept], labels.classes[kept], labels.source, labels.weights),
+        replace(labels, boxes=sure[kept_sure], classes=labels.classes[kept_sure], unsure=unsure[kept_unsure]),
     )
 
 

@@ -42,6 +42,9 @@ class EfficientCLSOptions(Settings):
     """Who writes the pseudo labels."""
     score_threshold: float = Field(0.7, ge=0, le=1)
     """Pseudo labels are detections with a higher score."""
+    unsure_above: float | None = Field(None, ge=0, le=1)
+    """Detections with a lower score than the threshold but a higher one than this are neither labels nor background:
+    regions over them are left out of the loss. Null, as in the paper: they are background."""
     nms_threshold: float = Field(0.5, gt=0, le=1)
     """Of two pseudo labels of one class that overlap more, the better one stays."""
     most_per_frame: int = Field(100, ge=1)
@@ -123,7 +126,7 @@ class EfficientCLS:
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         pairs = [
-            (frame, Labels(labels.boxes, labels.classes, "pseudo", weights))
+            (frame, replace(labels, source="pseudo", weights=weights))
             for frame, labels in zip(frames, self._labeller(frames), strict=True)
         ]
         return [pair for pair in pairs if self.options.empty_frames or len(pair[1])]
@@ -131,16 +134,24 @@ class EfficientCLS:
     def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
         found = detector.predict([frame.image() for frame in frames])
-        return [self._keep(detections.above(self.options.score_threshold)) for detections in found]
+        return [self._labels(detections) for detections in found]
 
-    def _keep(self, sure: Detections) -> Labels:
+    def _labels(self, found: Detections) -> Labels:
+        sure = self._best(found.above(self.options.score_threshold))
+        if self.options.unsure_above is None:
+            return Labels(sure.boxes, sure.classes)
+        possible = found.above(self.options.unsure_above)
+        unsure = possible.boxes[possible.scores <= self.options.score_threshold]
+        return Labels(sure.boxes, sure.classes, unsure=unsure)
+
+    def _best(self, sure: Detections) -> Detections:
         best = batched_nms(
             torch.from_numpy(sure.boxes),
             torch.from_numpy(sure.scores),
             torch.from_numpy(sure.classes),
             self.options.nms_threshold,
         ).numpy()[: self.options.most_per_frame]
-        return Labels(sure.boxes[best], sure.classes[best])
+        return Detections(sure.boxes[best], sure.classes[best], sure.scores[best])
 
     @torch.no_grad()
     def consolidate(self) -> None:

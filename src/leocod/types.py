@@ -85,11 +85,14 @@ class Labels:
     classes: NDArray[np.int64]
     source: Source = "human"
     weights: LossWeights = LossWeights()
+    unsure: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 4), np.float32))
+    """Boxes of what may or may not be there: regions over them are neither learnt as a class nor as background."""
 
     def __post_init__(self) -> None:
         # Copies that cannot be written to: a learner that changed its labels would change the truth.
         object.__setattr__(self, "boxes", _sealed(np.array(self.boxes, dtype=np.float32).reshape(-1, 4)))
         object.__setattr__(self, "classes", _sealed(np.array(self.classes, dtype=np.int64).reshape(-1)))
+        object.__setattr__(self, "unsure", _sealed(np.array(self.unsure, dtype=np.float32).reshape(-1, 4)))
         if len(self.boxes) != len(self.classes):
             raise InvalidLabels(f"{len(self.boxes)} boxes but {len(self.classes)} classes.")
         wrong = ~(np.isfinite(self.boxes).all(axis=1) & (self.boxes[:, 2:] > self.boxes[:, :2]).all(axis=1))

@@ -7,7 +7,7 @@ import torch
 from torchvision.models.detection._utils import Matcher
 from torchvision.ops import box_iou
 
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, match, overlaps, sample
+from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, left_out, match, overlaps, sample
 from leocod.types import Labels
 
 
@@ -57,6 +57,17 @@ def test_a_frame_without_boxes_is_all_background():
     _, verdict = match(truth, torch.tensor([[0.0, 0, 10, 10]]), above=0.7, below=0.3, best_too=True)
 
     assert verdict.tolist() == [[BACKGROUND]]
+
+
+def test_background_over_something_unsure_gets_no_word_and_objects_keep_theirs():
+    labels = Labels(np.array([[0, 0, 10, 10]]), np.array([0]), unsure=np.array([[0, 0, 10, 12], [40, 40, 60, 60]]))
+    truth, unsure = Truth.of([labels], torch.ones(1, 2)), Truth.unsure([labels], torch.ones(1, 2))
+    boxes = torch.tensor([[0.0, 0, 10, 10], [41, 41, 60, 60], [40, 40, 90, 90]])
+    _, verdict = match(truth, boxes, above=0.5, below=0.5, best_too=False)
+    assert verdict.tolist() == [[1, BACKGROUND, BACKGROUND]]
+
+    assert left_out(verdict, unsure, boxes).tolist() == [[1, IGNORED, BACKGROUND]]
+    assert left_out(verdict, Truth.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
 
 
 def test_a_draw_takes_at_most_its_part_of_positives_and_fills_up_with_background():

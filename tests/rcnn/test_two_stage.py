@@ -119,6 +119,24 @@ def test_weights_scale_each_part_of_a_frames_loss(a_detector, batch):
     torch.testing.assert_close(scaled["region_class"], 2 * plain["region_class"])
 
 
+def test_a_frame_that_is_all_unsure_teaches_no_background(a_detector, a_frame):
+    """With every proposal over something unsure, nothing is left to learn from a frame without labels."""
+    frame, _ = a_frame(0, (0,))
+    detector = a_detector()
+    found, real, _ = detector._propose(*_prepared(detector, frame), None)
+    unsure = Labels(np.zeros((0, 4)), np.zeros(0), unsure=found[0][real[0]].detach().numpy())
+
+    loss = detector.loss([frame.image()], [unsure])
+
+    assert loss["region_class"].item() == 0
+    assert detector.loss([frame.image()], [Labels.none()])["region_class"].item() > 0
+
+
+def _prepared(detector, frame):
+    batch, _, _ = detector._prepared([frame.image()])
+    return batch, detector._features(batch.tensors)
+
+
 def test_predicting_changes_nothing(a_detector, batch):
     detector = a_detector()
     before = {name: value.clone() for name, value in detector.model.state_dict().items()}

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from leocod.types import Labels
 
 IGNORED, BACKGROUND = -1, 0
+UNSURE_OVERLAP = 0.5
+"""IoU from which on a region lies over something unsure."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,23 @@ class Truth:
     @staticmethod
     def of(labels: Sequence[Labels], scales: Tensor) -> Truth:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
-        most = max([1, *map(len, labels)])
-        boxes = torch.zeros(len(labels), most, 4)
-        classes = torch.zeros(len(labels), most, dtype=torch.int64)
-        real = torch.zeros(len(labels), most, dtype=torch.bool)
-        for number, one in enumerate(labels):
-            boxes[number, : len(one)] = torch.tensor(one.boxes)
-            classes[number, : len(one)] = torch.tensor(one.classes) + 1
-            real[number, : len(one)] = True
+        return Truth._padded([(one.boxes, one.classes + 1) for one in labels], scales)
+
+    @staticmethod
+    def unsure(labels: Sequence[Labels], scales: Tensor) -> Truth:
+        """In the same form, what the labels are unsure of; of no class."""
+        return Truth._padded([(one.unsure, np.zeros(len(one.unsure), np.int64)) for one in labels], scales)
+
+    @staticmethod
+    def _padded(rows: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]], scales: Tensor) -> Truth:
+        most = max([1, *(len(own) for own, _ in rows)])
+        boxes = torch.zeros(len(rows), most, 4)
+        classes = torch.zeros(len(rows), most, dtype=torch.int64)
+        real = torch.zeros(len(rows), most, dtype=torch.bool)
+        for number, (own, names) in enumerate(rows):
+            boxes[number, : len(own)] = torch.tensor(own)
+            classes[number, : len(own)] = torch.tensor(names)
+            real[number, : len(own)] = True
         device = scales.device
         return Truth(boxes.to(device) * scales.repeat(1, 2)[:, None], classes.to(device), real.to(device))
 
@@ -69,6 +82,14 @@ def match(truth: Truth, boxes: Tensor, *, above: float, below: float, best_too: 
         # A true box that no box overlaps has no best one; torchvision would take all of them.
         verdict = torch.where(((iou == best) & (best > 0)).any(dim=1), 1, verdict)
     return matched, verdict
+
+
+def left_out(verdict: Tensor, unsure: Truth, boxes: Tensor) -> Tensor:
+    """The verdict with no word on boxes that would be background but lie over something unsure."""
+    if not unsure.real.any():
+        return verdict
+    over = (overlaps(unsure, boxes) >= UNSURE_OVERLAP).any(dim=1)
+    return torch.where((verdict == BACKGROUND) & over, IGNORED, verdict)
 
 
 def sample(verdict: Tensor, *, count: int, positives: float, random: torch.Generator) -> tuple[Tensor, Tensor]:

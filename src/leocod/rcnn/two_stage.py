@@ -20,7 +20,7 @@ from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, clip_boxes_to_image
 
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, match, pick, sample
+from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, left_out, match, pick, sample
 from leocod.types import Detections, Images, Labels
 
 SMALLEST_BOX = 1e-2
@@ -41,10 +41,10 @@ class TwoStage:
     def loss(self, images: Images, labels: Sequence[Labels]) -> dict[str, Tensor]:
         self.model.train()
         batch, sizes, scales = self._prepared(images)
-        truth = Truth.of(labels, scales)
+        truth, unsure = Truth.of(labels, scales), Truth.unsure(labels, scales)
         features = self._features(batch.tensors)
-        proposals, real, losses = self._propose(batch, features, truth)
-        losses |= self._region_losses(features, proposals, real, truth, sizes)
+        proposals, real, losses = self._propose(batch, features, (truth, unsure))
+        losses |= self._region_losses(features, proposals, real, (truth, unsure), sizes)
         return {name: value * self._weights(name, labels, value) for name, value in losses.items()}
 
     def predict(self, images: Images) -> list[Detections]:
@@ -137,9 +137,9 @@ class TwoStage:
         return {"0": features} if isinstance(features, Tensor) else features
 
     def _propose(
-        self, batch: ImageList, features: dict[str, Tensor], truth: Truth | None
+        self, batch: ImageList, features: dict[str, Tensor], known: tuple[Truth, Truth] | None
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Regions worth a look, frames x most x 4, which of them are real, and, with truth, the losses of proposing."""
+        """Regions worth a look, frames x most x 4; which are real; and, with labels, the losses of proposing."""
         rpn = self.model.rpn
         levels = list(features.values())
         scores_by_level, deltas_by_level = rpn.head(levels)
@@ -149,7 +149,7 @@ class TwoStage:
         scores, deltas = concat_box_prediction_layers(scores_by_level, deltas_by_level)
         scores, deltas = scores.reshape(frames, -1), deltas.reshape(frames, -1, 4)
         proposals, real = self._best(scores.detach(), deltas.detach(), anchors, counts, batch.image_sizes)
-        losses = {} if truth is None else self._proposal_losses(scores, deltas, anchors, truth)
+        losses = {} if known is None else self._proposal_losses(scores, deltas, anchors, *known)
         return proposals, real, losses
 
     def _best(
@@ -179,12 +179,15 @@ class TwoStage:
             real[frame, : len(kept)] = True
         return proposals, real
 
-    def _proposal_losses(self, scores: Tensor, deltas: Tensor, anchors: Tensor, truth: Truth) -> dict[str, Tensor]:
+    def _proposal_losses(
+        self, scores: Tensor, deltas: Tensor, anchors: Tensor, truth: Truth, unsure: Truth
+    ) -> dict[str, Tensor]:
         rpn = self.model.rpn
         matcher, sampler = rpn.proposal_matcher, rpn.fg_bg_sampler
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
+        verdict = left_out(verdict, unsure, anchors)
         positions, drawn = sample(
             verdict, count=sampler.batch_size_per_image, positives=sampler.positive_fraction, random=self.random
         )
@@ -202,8 +205,14 @@ class TwoStage:
         }
 
     def _region_losses(
-        self, features: dict[str, Tensor], proposals: Tensor, real: Tensor, truth: Truth, sizes: list[tuple[int, int]]
+        self,
+        features: dict[str, Tensor],
+        proposals: Tensor,
+        real: Tensor,
+        known: tuple[Truth, Truth],
+        sizes: list[tuple[int, int]],
     ) -> dict[str, Tensor]:
+        truth, unsure = known
         heads = self.model.roi_heads
         sampler = heads.fg_bg_sampler
         regions, real = torch.cat([proposals, truth.boxes], dim=1), torch.cat([real, truth.real], dim=1)
@@ -211,7 +220,7 @@ class TwoStage:
         matched, verdict = match(
             truth, regions, above=matcher.high_threshold, below=matcher.low_threshold, best_too=False
         )
-        verdict = torch.where(real, verdict, IGNORED)
+        verdict = torch.where(real, left_out(verdict, unsure, regions), IGNORED)
         positions, drawn = sample(
             verdict, count=sampler.batch_size_per_image, positives=sampler.positive_fraction, random=self.random
         )
@@ -225,7 +234,9 @@ class TwoStage:
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
         positive = wanted > BACKGROUND
         goal = torch.where(positive[:, None], goal, places)
-        own = deltas.reshape(len(deltas), -1, 4)[torch.arange(len(deltas), device=deltas.device), wanted]
+        own = deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)[
+            torch.arange(len(deltas), device=deltas.device), wanted
+        ]
         off = self._off(heads.box_coder, own, goal, places) * positive
         each = _drawn_a_frame(drawn)
         return {
