@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
 import numpy as np
 import pytest
@@ -60,3 +62,24 @@ def a_step(a_frame: Callable[..., LabelledFrame]) -> Callable[..., Step]:
         return Step(index, tuple(frame for frame, _ in pairs), {frame.id: one for frame, one in pairs[:labelled]})
 
     return make
+
+
+@pytest.fixture
+def reachable() -> Callable[[object], list[object]]:
+    """Finds every object that can be reached from a thing, short of modules, classes and plain functions."""
+
+    def walk(thing: object) -> list[object]:
+        seen: dict[int, object] = {}
+        waiting = [thing]
+        while waiting:
+            one = waiting.pop()
+            if id(one) in seen or isinstance(one, type | ModuleType | BuiltinFunctionType):
+                continue
+            seen[id(one)] = one
+            # A function's globals are its module; what it has closed over is its own.
+            waiting += list(one.__closure__ or ()) if isinstance(one, FunctionType) else gc.get_referents(one)
+            if isinstance(one, np.ndarray) and one.base is not None:
+                waiting.append(one.base)
+        return list(seen.values())
+
+    return walk

@@ -1,12 +1,14 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from leocod.benchmarks.base import Reshuffled, Stream
+from leocod.benchmarks.base import Benchmark, Reshuffled, Stream
 from leocod.config import ExperimentConfig, load_config, override
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
+from leocod.evaluation.evaluator import Evaluator
 from leocod.experiment import Seeds, build, build_strategy, load_learner, run_name, wrapped
 from leocod.rundir import RunDirectory, write_text
 from leocod.strategies.icarl import ICaRL
@@ -39,7 +41,21 @@ def test_only_offline_training_gets_the_stream_reshuffled() -> None:
     offline = build(small("strategy=offline", "strategy.epochs=3")).stream
 
     assert isinstance(offline, Reshuffled)
-    assert offline.epochs == 3
+    assert offline.shuffle.epochs == 3
+
+
+def test_a_learner_holds_nothing_of_the_benchmark_after_learning(reachable: Callable[[object], list[object]]) -> None:
+    experiment = build(small())
+    for step in experiment.stream.steps():
+        experiment.learner.learn(step)
+
+    hidden = [labels for frame_id, labels in experiment.stream.truth.items() if frame_id not in step.labels]
+    held = reachable(experiment.learner)
+
+    assert any(one is experiment.learner.memory for one in held)
+    assert not any(isinstance(one, Benchmark | Stream | Evaluator) for one in held)
+    assert hidden
+    assert not any(one is labels for one in held for labels in hidden)
 
 
 def test_true_boxes_reach_the_learner_in_the_diagnosis_only() -> None:

@@ -21,7 +21,9 @@ def test_an_empty_directory_may_be_used(tmp_path: Path) -> None:
 def test_another_run_is_named_and_left_alone(tmp_path: Path) -> None:
     write_text(tmp_path / "config.yaml", load_config().to_yaml())
 
-    with pytest.raises(RunExists, match=r"holds a run \(wander, icarl with Efficient-CLS, 4 labels a step, seed 0\)"):
+    with pytest.raises(
+        RunExists, match=r"holds a run \(wander, icarl with Efficient-CLS, 4 labelled frames a step, seed 0\)"
+    ):
         RunDirectory.create(tmp_path)
 
 

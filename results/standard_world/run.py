@@ -1,9 +1,10 @@
 """Run every cell of the standard world's first table, and write the table.
 
-    python results/standard_world/run.py --jobs 2      runs what is not there yet, then writes table.md and runs.json
-    python results/standard_world/run.py --table       only writes them
+    .venv/bin/python results/standard_world/run.py --jobs 2      runs what is not there yet, then writes the table
+    .venv/bin/python results/standard_world/run.py --table       only writes table.md and runs.json
 
-Every cell is one `leocod run` with a directory of its own under runs/; a finished cell is not run again.
+From the root of the repository. Every cell is one `leocod run` with a directory of its own under runs/; a finished one
+is not run again.
 """
 
 from __future__ import annotations
@@ -74,13 +75,14 @@ def cells() -> Iterator[Cell]:
                     yield Cell(row, labels, seed)
 
 
-def run(cell: Cell) -> None:
-    """Run a cell in a process of its own; an unfinished one starts anew."""
+def run(cell: Cell) -> bool:
+    """Run a cell in a process of its own; an unfinished one starts anew. Whether it went well."""
     if cell.out.exists():
         shutil.rmtree(cell.out)
     program = Path(sys.executable).with_name("leocod")
     done = subprocess.run([program, *cell.command[1:]], capture_output=True, text=True)
     print(f"{cell.out.name}: {'done' if done.returncode == 0 else done.stderr[-500:]}", flush=True)
+    return done.returncode == 0
 
 
 def table() -> str:
@@ -111,19 +113,33 @@ def result(cell: Cell) -> dict[str, float | None]:
 def spread(values: list[float | None]) -> str:
     """Mean and spread of what is known."""
     known = [value for value in values if value is not None]
-    return f"{np.mean(known):.1f} ± {(max(known) - min(known)) / 2:.1f}" if known else "–"
+    if not known:
+        return "–"
+    # Adding zero turns -0.0 into 0.0.
+    mean = f"{round(float(np.mean(known)), 1) + 0:.1f}"
+    return f"{mean} ± {(max(known) - min(known)) / 2:.1f}" if len(known) > 1 else mean
 
 
 def records() -> list[dict[str, object]]:
-    """The figures of every finished cell with its command, commit and settings."""
+    """The figures of every finished cell with its command and commit."""
     kept = ("fap", "cap", "forgetfulness", "labelled_frames", "seconds", "memory_bytes")
     found = []
     for cell in cells():
         if cell.done:
             about = json.loads((cell.out / "environment.json").read_text())
             figures = {key: value for key, value in result(cell).items() if key in kept}
-            found.append({"row": cell.row, "command": shlex.join(cell.command), "source": about["source"], **figures})
+            about = {"row": cell.row, "command": shlex.join(cell.command), "source": about["source"]}
+            found.append(about | figures | {"pseudo_labels": audit(cell)})
     return found
+
+
+def audit(cell: Cell) -> dict[str, int] | None:
+    """The pseudo labels of a run by the hidden truth, added up over all steps; None where there were none."""
+    events = [json.loads(line) for line in (cell.out / "events.jsonl").read_text().splitlines()]
+    audits = [event["audit"] for event in events if event["event"] == "StepLearned" and event["audit"]]
+    if not audits:
+        return None
+    return {key: sum(one[key] for one in audits) for key in ("frames", "labels", "right", "objects")}
 
 
 def main() -> None:
@@ -132,12 +148,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
+    went_well = True
     if not options.table:
         with ThreadPoolExecutor(options.jobs) as pool:
-            list(pool.map(run, [cell for cell in cells() if not cell.done]))
+            went_well = all(list(pool.map(run, [cell for cell in cells() if not cell.done])))
+    there = HERE / "runs.json"
+    if there.exists() and len(records()) < len(json.loads(there.read_text())):
+        sys.exit(f"{there} holds more runs than there are in {RUNS}: left as it is.")
     (HERE / "table.md").write_text(table())
-    (HERE / "runs.json").write_text(json.dumps(records(), indent=1) + "\n")
+    there.write_text(json.dumps(records(), indent=1) + "\n")
     print(table())
+    sys.exit(not went_well)
 
 
 if __name__ == "__main__":

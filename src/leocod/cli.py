@@ -136,7 +136,8 @@ def run(
     try:
         results = run_experiment(chosen, directory, [ConsoleProgress(console)])
     except KeyboardInterrupt:
-        errors.print(f"leocod: interrupted. What was done so far is in {directory}.", markup=False)
+        left = f"What was done so far is in {directory}." if directory.exists() else "Nothing was written."
+        errors.print(f"leocod: interrupted. {left}", markup=False)
         raise typer.Exit(130) from None
     console.print(results_table(results))
     console.print(f"Report: {directory / 'report.html'}", soft_wrap=True)
@@ -243,7 +244,7 @@ def predict(
     threshold: Annotated[float, typer.Option(help="Detections with a higher score are shown.")] = 0.5,
     device: Device = None,
 ) -> None:
-    """Detect with the slow learner of a run: annotated pictures or video, and detections.json in COCO form."""
+    """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
     from leocod.experiment import load_learner
     from leocod.predict import check_source
     from leocod.predict import predict as write_predictions

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torchvision.ops import batched_nms
 
 from leocod.augmentation import augmented
@@ -59,6 +59,12 @@ class EfficientCLSOptions(Settings):
     """Crop, rotate and flip the pseudo-labelled frames."""
     empty_frames: bool = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+
+    @model_validator(mode="after")
+    def _unsure_is_less_than_sure(self) -> Self:
+        if self.unsure_above is not None and self.unsure_above >= self.score_threshold:
+            raise ValueError(f"unsure_above is {self.unsure_above}: it should be less than score_threshold.")
+        return self
 
 
 class EfficientCLS:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from leocod.benchmarks.base import Benchmark, Steps, Stream
+from leocod.benchmarks.base import Benchmark, Reshuffled, Steps, Stream
 from leocod.config import ExperimentConfig, load_mapping
 from leocod.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.environment import command_line, environment
@@ -78,7 +78,7 @@ def build(config: ExperimentConfig) -> Experiment:
     once = Stream(benchmark, labels)
     strategy = build_strategy(config, benchmark.classes)
 
-    stream = strategy.order(once, seed=seeds.stream)
+    stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
     learner = wrapped(config, strategy, lambda frames: [stream.truth[frame.id] for frame in frames])
     evaluator = Evaluator(benchmark.test, benchmark.classes, every=config.evaluate.every, last_step=benchmark.steps - 1)
     return Experiment(config, benchmark, labels, stream, learner, evaluator)

@@ -55,7 +55,7 @@ class PretrainOptions(Settings):
     """CPU threads. Another number gives other last digits, and so another file."""
 
 
-def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None] = print) -> float:
+def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]) -> float:
     """Train, fold the normalisation into the convolutions, write the file. Returns AP50 in a world unseen (points)."""
     torch.set_num_threads(options.threads)
     world = training_world(options)

@@ -127,14 +127,26 @@ def write_json(path: Path, value: Any, *, indent: int | None = None) -> None:
     write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n")
 
 
+def plug_in_words(*, ema: bool, pseudo_labels: bool) -> str:
+    """How a run's plug-in is called, whole or the half that is on.
+
+    >>> plug_in_words(ema=True, pseudo_labels=False)
+    'with EMA only'
+    """
+    if ema and pseudo_labels:
+        return "with Efficient-CLS"
+    return "with EMA only" if ema else "with pseudo labels only" if pseudo_labels else "without Efficient-CLS"
+
+
 def _content(path: Path) -> str:
     """What is in the way, in the user's words."""
     try:
         config = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
-        plug_in = " with Efficient-CLS" if config["efficient_cls"] else ""
+        options = config["efficient_cls"] or {"ema": False, "pseudo_labels": False}
+        plug_in = plug_in_words(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
         return (
-            f"a run ({config['benchmark']['name']}, {config['strategy']['name']}{plug_in}, "
-            f"{config['labels']['per_step']} labels a step, seed {config['seed']})"
+            f"a run ({config['benchmark']['name']}, {config['strategy']['name']} {plug_in}, "
+            f"{config['labels']['per_step']} labelled frames a step, seed {config['seed']})"
         )
     except (OSError, yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError):
         return "other files"

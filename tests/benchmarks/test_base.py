@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-
-import numpy as np
 import pytest
 
-from leocod.benchmarks.base import Benchmark, Reshuffled, Stream
+from leocod.benchmarks.base import Benchmark, Reshuffled, Shuffle, Stream
 from leocod.labelling import BudgetLabeller
 from leocod.types import Labels
 
@@ -45,22 +42,7 @@ def test_starting_later_gives_the_same_steps(stream):
     assert list(later[0].labels) == list(whole[2].labels)
 
 
-def reachable(thing, seen=None):
-    """Every object that can be reached from a thing, short of modules, classes and functions."""
-    seen = {} if seen is None else seen
-    waiting = [thing]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, type) or type(one).__name__ in ("module", "function", "builtin_function"):
-            continue
-        seen[id(one)] = one
-        waiting += gc.get_referents(one)
-        if isinstance(one, np.ndarray) and one.base is not None:
-            waiting.append(one.base)
-    return list(seen.values())
-
-
-def test_a_learner_cannot_reach_hidden_labels_test_frames_or_the_future(stream):
+def test_a_learner_cannot_reach_hidden_labels_test_frames_or_the_future(stream, reachable):
     step = next(stream.steps())
     hidden = [stream.truth[frame.id] for frame in step.unlabelled]
     assert hidden
@@ -75,7 +57,7 @@ def test_a_learner_cannot_reach_hidden_labels_test_frames_or_the_future(stream):
 def test_offline_gets_every_labelled_frame_as_often_as_there_are_epochs(stream):
     labelled = sorted(frame.id for step in stream.steps() for frame, _ in step.labelled())
 
-    steps = list(Reshuffled(stream, epochs=3, batch_size=3, seed=1).steps())
+    steps = list(Reshuffled(stream, Shuffle(epochs=3, batch_size=3), seed=1).steps())
 
     assert len(steps) == 3
     assert sorted(frame.id for step in steps for frame in step.frames) == sorted(labelled * 3)
@@ -83,16 +65,19 @@ def test_offline_gets_every_labelled_frame_as_often_as_there_are_epochs(stream):
 
 
 def test_offline_with_few_labels_has_whole_batches_and_steps_without_one(stream):
-    steps = list(Reshuffled(stream, epochs=1, batch_size=6, seed=1).steps())
+    steps = list(Reshuffled(stream, Shuffle(epochs=1, batch_size=6), seed=1).steps())
 
     assert sorted(len(step.frames) for step in steps) == [0, 0, 6]
 
 
 def test_offline_started_later_goes_on_the_same(stream):
-    whole = [[frame.id for frame in step.frames] for step in Reshuffled(stream, epochs=2, batch_size=3, seed=1).steps()]
+    whole = [
+        [frame.id for frame in step.frames]
+        for step in Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1).steps()
+    ]
     later = [
         [frame.id for frame in step.frames]
-        for step in Reshuffled(stream, epochs=2, batch_size=3, seed=1).steps(start=1)
+        for step in Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1).steps(start=1)
     ]
 
     assert later == whole[1:]

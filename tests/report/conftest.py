@@ -76,6 +76,8 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "detector": "tiny",
         "strategy": "icarl",
         "efficient_cls": pseudo,
+        "ema": pseudo,
+        "pseudo_labels": pseudo,
         "labels_per_step": 2,
         "seed": 0,
         "steps": STEPS,

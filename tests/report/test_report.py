@@ -126,7 +126,11 @@ def test_tags_are_balanced_and_ids_are_unique(page: str, a_run: MakeRun, tmp_pat
 
 
 def test_a_diagnosis_is_announced(page: str, a_run: MakeRun, tmp_path: Path) -> None:
-    runs = a_run("plain"), a_run("peeking", diagnosis="true_boxes"), a_run("other", diagnosis="something_new")
+    runs = (
+        a_run("plain"),
+        a_run("peeking", diagnosis="true boxes as pseudo labels"),
+        a_run("other", diagnosis="something_new"),
+    )
 
     words = words_of(page_of(tmp_path, *runs))
 

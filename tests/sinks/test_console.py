@@ -11,6 +11,8 @@ RESULTS: dict[str, Any] = {
     "benchmark": "wander",
     "strategy": "icarl",
     "efficient_cls": True,
+    "ema": True,
+    "pseudo_labels": True,
     "labels_per_step": 4,
     "diagnosis": None,
     "fap": 41.27,
@@ -48,7 +50,7 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
 def test_the_table_has_the_headline_figures(console: Console) -> None:
     console.print(results_table(RESULTS))
 
-    assert "wander, icarl with Efficient-CLS, 4 labels a step" in shown(console)
+    assert "wander, icarl with Efficient-CLS, 4 labelled frames a step" in shown(console)
     assert "41.3" in shown(console)
     assert "–" in shown(console)
     assert "Diagnosis" not in shown(console)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -67,16 +68,25 @@ class Stream:
             yield Step(index, frames, self.labeller.reveal(index, pairs))
 
 
+@dataclass(frozen=True)
+class Shuffle:
+    """How offline training wants its frames."""
+
+    epochs: int
+    """Passes over all labelled frames."""
+    batch_size: int
+    """Frames that come together."""
+
+
 class Reshuffled:
     """All labelled frames of a stream, shuffled, several times over, in batches spread evenly over as many steps.
 
     For offline training, the declared exception to the single pass. It holds every labelled frame, or its file's path.
     """
 
-    def __init__(self, stream: Stream, *, epochs: int, batch_size: int, seed: int) -> None:
+    def __init__(self, stream: Stream, shuffle: Shuffle, *, seed: int) -> None:
         self.stream = stream
-        self.epochs = epochs
-        self.batch_size = batch_size
+        self.shuffle = shuffle
         self.seed = seed
         self.truth: Mapping[int, Labels] = {}
 
@@ -87,10 +97,11 @@ class Reshuffled:
         """As many steps as the stream has; with few labels some of them are empty."""
         pairs = self._labelled()
         draw = np.random.default_rng(self.seed)
-        order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.epochs)])
-        batches = -(-len(order) // self.batch_size)
+        order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.shuffle.epochs)])
+        size = self.shuffle.batch_size
+        batches = -(-len(order) // size)
         for index in range(start, len(self)):
-            first, end = (-(-batches * edge // len(self)) * self.batch_size for edge in (index, index + 1))
+            first, end = (-(-batches * edge // len(self)) * size for edge in (index, index + 1))
             chosen = [pairs[number] for number in order[first:end]]
             self.truth = {frame.id: labels for frame, labels in chosen}
             yield Step(index, tuple(frame.loaded() for frame, _ in chosen), self.truth)

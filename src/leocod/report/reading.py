@@ -42,6 +42,8 @@ class Results(_Stored):
     detector: str
     strategy: str
     efficient_cls: bool
+    ema: bool
+    pseudo_labels: bool
     labels_per_step: int | None
     seed: int
     steps: int

@@ -19,8 +19,7 @@ from leocod.report import figures
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
 from leocod.report.reading import Held, Run
 from leocod.report.sections import sections
-
-DIAGNOSES = {"true_boxes": "Diagnosis: true boxes as pseudo labels. Not a result of the method."}
+from leocod.rundir import plug_in_words
 
 SAMPLE_KINDS = {
     "test": (
@@ -130,7 +129,7 @@ def class_rows(run: Run) -> list[dict[str, Any]]:
 def sentence(run: Run) -> str:
     """What the run was."""
     results = run.results
-    plug_in = "with Efficient-CLS" if results.efficient_cls else "without Efficient-CLS"
+    plug_in = plug_in_words(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
     return (
@@ -142,7 +141,7 @@ def sentence(run: Run) -> str:
 def diagnosis(run: Run) -> str | None:
     """A warning that the figures are not the method's, when they are not."""
     kind = run.results.diagnosis
-    return None if kind is None else DIAGNOSES.get(kind, f"Diagnosis: {kind}. Not a result of the method.")
+    return None if kind is None else f"Diagnosis: {kind}. Not a result of the method."
 
 
 def differences(runs: Sequence[Run]) -> str | None:

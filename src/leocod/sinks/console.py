@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.rundir import plug_in_words
 
 
 class _Rate(ProgressColumn):
@@ -69,8 +70,10 @@ class ConsoleProgress:
 
 def results_table(results: Mapping[str, Any]) -> Group:
     """The figures of a finished run, under a line that says which run."""
-    plug_in = " with Efficient-CLS" if results["efficient_cls"] else ""
-    title = f"{results['benchmark']}, {results['strategy']}{plug_in}, {results['labels_per_step']} labels a step"
+    plug_in = plug_in_words(ema=results["ema"], pseudo_labels=results["pseudo_labels"])
+    title = (
+        f"{results['benchmark']}, {results['strategy']} {plug_in}, {results['labels_per_step']} labelled frames a step"
+    )
     if results["diagnosis"]:
         title += f"\n[yellow]Diagnosis: {results['diagnosis']}. Not a result of the method.[/yellow]"
     table = Table(show_header=False)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leocod.benchmarks.base import Steps, Stream
+from leocod.benchmarks.base import Shuffle
 from leocod.detectors.base import Detector
 from leocod.memory import ReplayMemory
 from leocod.settings import Settings
@@ -104,7 +104,6 @@ class Strategy:
     """
 
     Options: ClassVar[type[StrategyOptions]] = StrategyOptions
-    single_pass = True
 
     def __init__(self, detector: Detector, options: StrategyOptions | None = None, *, seed: int = 0) -> None:
         self.detector = detector
@@ -138,9 +137,14 @@ class Strategy:
     def predict(self, images: Images) -> list[Detections]:
         return self.detector.predict(images)
 
-    def order(self, stream: Stream, *, seed: int) -> Steps:
-        """What it learns from: the stream as it comes. Only offline training asks for another order."""
-        return stream
+    @property
+    def shuffle(self) -> Shuffle | None:
+        """How it wants the whole stream mixed. None, and so a single pass, for all but offline training."""
+        return None
+
+    @property
+    def single_pass(self) -> bool:
+        return self.shuffle is None
 
     def batches(self, step: Step) -> Iterator[Batch]:
         """What to train on, in order: the labelled frames of the step. Nothing where there is nothing."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from leocod.benchmarks.base import Reshuffled, Steps, Stream
+from leocod.benchmarks.base import Shuffle
 from leocod.strategies.base import Batch, Strategy, StrategyOptions
 from leocod.types import Step
 
@@ -29,10 +29,10 @@ class Offline(Strategy):
 
     Options: ClassVar[type[StrategyOptions]] = OfflineOptions
     options: OfflineOptions
-    single_pass = False
 
-    def order(self, stream: Stream, *, seed: int) -> Steps:
-        return Reshuffled(stream, epochs=self.options.epochs, batch_size=self.options.batch_size, seed=seed)
+    @property
+    def shuffle(self) -> Shuffle:
+        return Shuffle(self.options.epochs, self.options.batch_size)
 
     def batches(self, step: Step) -> Iterator[Batch]:
         pairs = step.labelled()
