@@ -6,26 +6,21 @@ from leocod.world.pen import Pen, Traits
 from leocod.world.strangers import edge, hand, stranger
 
 
-def test_strangers_come_in_many_builds() -> None:
-    outlines = set()
-
-    for instance in range(40):
+def outlines(*, instances: int, variation: float) -> set[bytes]:
+    found = set()
+    for instance in range(instances):
         pen = Pen(26, 26, pixels_per_unit=1)
-        stranger(pen, Traits(np.random.default_rng(instance), 0.8), 0.2)
-        outlines.add(np.asarray(pen.mask).tobytes())
+        stranger(pen, Traits(np.random.default_rng(instance), variation), 0.2)
+        found.add(np.asarray(pen.mask).tobytes())
+    return found
 
-    assert len(outlines) > 30
+
+def test_strangers_come_in_many_builds() -> None:
+    assert len(outlines(instances=40, variation=0.8)) > 30
 
 
 def test_a_stranger_without_variation_is_still_no_template() -> None:
-    outlines = set()
-
-    for instance in range(20):
-        pen = Pen(26, 26, pixels_per_unit=1)
-        stranger(pen, Traits(np.random.default_rng(instance), 0.0), 0.2)
-        outlines.add(np.asarray(pen.mask).tobytes())
-
-    assert len(outlines) > 10
+    assert len(outlines(instances=20, variation=0.0)) > 10
 
 
 def test_occluders_reach_down_to_their_foot() -> None:
