@@ -5,6 +5,7 @@ import pytest
 
 from leocod.config import ExperimentConfig, laid_over, load_config, override, quickstart
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
+from leocod.evaluation.metrics import Metrics
 
 
 def loaded(*texts: str) -> ExperimentConfig:
@@ -64,6 +65,14 @@ def test_overrides_are_read_as_yaml() -> None:
     assert override("a=b=c") == {"a": "b=c"}
 
 
+def test_metrics_are_what_is_evaluated_by_without_the_when() -> None:
+    evaluate = loaded("evaluate.every=7", "evaluate.ap=voc", "evaluate.forgetting_bins=4").evaluate
+
+    assert evaluate.every == 7
+    assert evaluate.metrics == Metrics(ap="voc", forgetting_bins=4)
+    assert ExperimentConfig().evaluate.metrics == Metrics()
+
+
 def test_null_switches_the_plug_in_off_and_a_mapping_on_again() -> None:
     assert loaded("efficient_cls=null").efficient_cls is None
 
@@ -110,6 +119,12 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("strategy.name=5", "strategy is {'name': 5}: it should be a mapping whose name is a string"),
         ("efficient_cls=false", "efficient_cls is false: it should be a mapping of options, or null"),
         ("evaluate.every=0", "evaluate.every is 0: it should be at least 1"),
+        ("evaluate.ap=pascal", "evaluate.ap is 'pascal': it should be 'coco' or 'voc'"),
+        ("evaluate.forgetting_bins=1", "evaluate.forgetting_bins is 1: it should be at least 2"),
+        ("evaluate.forgetting_weights=ours", "evaluate.forgetting_weights is 'ours': it should be 'paper' or 'oak'"),
+        ("evaluate.presence=seen", "evaluate.presence is 'seen': it should be 'stream' or 'labelled'"),
+        ("evaluate.forgeting_bins=4", "evaluate.forgeting_bins: unknown key. Did you mean 'forgetting_bins'?"),
+        ("labels.nested=some", "labels.nested is 'some': it should be a valid boolean"),
         ("seed=-1", "seed is -1: it should be at least 0"),
         ("seed=many", "seed is 'many': it should be a valid integer"),
         ("threads=0", "threads is 0: it should be at least 1"),

@@ -88,6 +88,20 @@ def test_the_seed_chooses_the_labels_unless_they_have_their_own() -> None:
     assert labelled("seed=1", "labels.seed=5") == labelled("seed=2", "labels.seed=5")
 
 
+def test_nested_labels_of_a_smaller_budget_are_among_those_of_a_larger_one() -> None:
+    def labelled(budget: int, *, nested: str) -> set[int]:
+        experiment = build(small("benchmark.steps=8", f"labels.per_step={budget}", f"labels.nested={nested}"))
+        return {frame_id for step in experiment.stream.steps() for frame_id in step.labels}
+
+    assert labelled(2, nested="true") < labelled(4, nested="true")
+    assert not labelled(2, nested="false") < labelled(4, nested="false")
+
+
+def test_the_evaluator_scores_as_the_config_says() -> None:
+    assert build(small()).evaluator.ap_name == "AP50"
+    assert build(small("evaluate.ap=voc")).evaluator.ap_name == "VOC AP50"
+
+
 def test_the_label_choice_is_the_same_for_every_strategy() -> None:
     def labelled(strategy: str) -> dict[int, list[int]]:
         experiment = build(small(f"strategy={strategy}"))

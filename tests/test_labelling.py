@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from leocod.errors import InvalidConfig
@@ -33,6 +35,29 @@ def test_a_smaller_budget_is_drawn_independently(pairs):
     nested = [set(small.reveal(step, pairs)) <= set(large.reveal(step, pairs)) for step in range(20)]
 
     assert not all(nested)
+
+
+def test_a_draw_stays_what_it_was_in_earlier_runs(pairs):
+    drawn = {budget: list(BudgetLabeller(budget, seed=5).reveal(7, pairs)) for budget in (1, 2, 4)}
+
+    assert drawn == {1: [10], 2: [5, 9], 4: [0, 2, 8, 12]}
+
+
+def test_a_smaller_nested_budget_gets_a_part_of_a_larger_one(pairs):
+    for step in range(20):
+        drawn = [set(BudgetLabeller(k, seed=0, nested=True).reveal(step, pairs)) for k in (1, 2, 4, 8, 16)]
+
+        assert [len(one) for one in drawn] == [1, 2, 4, 8, 16]
+        assert all(small < large for small, large in pairwise(drawn))
+
+
+def test_nested_draws_differ_by_seed_and_step(pairs):
+    def drawn(seed, step):
+        return list(BudgetLabeller(4, seed=seed, nested=True).reveal(step, pairs))
+
+    assert drawn(0, 0) == drawn(0, 0)
+    assert drawn(0, 0) != drawn(0, 1)
+    assert drawn(0, 0) != drawn(1, 0)
 
 
 def test_a_short_last_step_is_labelled_whole(pairs):

@@ -21,11 +21,11 @@ def world():
     return Wander(WanderOptions(steps=4, frames_per_step=6, width=64, height=48), seed=3)
 
 
-def events_of(world, every=2, start=0):
+def events_of(world, every=2, start=0, style="coco"):
     detector = Tiny(world.classes, TinyOptions(weights=None, short_side=48, regions=16, proposals=24))
     learner = EfficientCLS(ICaRL(detector), EfficientCLSOptions(score_threshold=0.05))
     stream = Stream(world, BudgetLabeller(2, seed=0))
-    evaluator = Evaluator(world.test, world.classes, every=every, last_step=world.steps - 1)
+    evaluator = Evaluator(world.test, world.classes, every=every, last_step=world.steps - 1, style=style)
     return list(run(stream, learner, evaluator, start)), learner
 
 
@@ -66,6 +66,13 @@ def test_evaluating_more_often_changes_nothing_that_is_learnt(world):
     last = [[event for event in events if isinstance(event, Evaluated)][-1] for events in (rarely, often)]
     assert last[0].ap_by_class == last[1].ap_by_class
     assert one.steps_learned == two.steps_learned == 4
+
+
+def test_an_evaluation_is_told_with_the_name_of_its_figure(world):
+    for style, name in {"coco": "AP50", "voc": "VOC AP50"}.items():
+        events, _ = events_of(world, every=4, style=style)
+
+        assert [event.ap_name for event in events if isinstance(event, Evaluated)] == [name]
 
 
 def test_it_can_start_later(world):

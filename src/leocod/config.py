@@ -14,6 +14,7 @@ from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, m
 from leocod.complaints import explained
 from leocod.efficient_cls import EfficientCLSOptions
 from leocod.errors import InvalidConfig
+from leocod.evaluation.metrics import Metrics
 from leocod.find import KINDS, Folder, part
 from leocod.settings import Settings
 
@@ -30,13 +31,21 @@ class LabelsOptions(Settings):
     """Labelled frames in each step of 16: 16, 8, 4, 2, 1 are the paper's annotation costs."""
     seed: int | None = Field(None, ge=0)
     """Chooses which ones. Null: from the experiment's seed."""
+    nested: bool = False
+    """The frames of a smaller budget are among those of a larger one. Off, as in the authors' data: each budget is
+    drawn by itself."""
 
 
-class EvaluateOptions(Settings):
-    """When the learner is tried on the test frames."""
+class EvaluateOptions(Metrics):
+    """When the learner is tried on the test frames, and by which metrics."""
 
     every: int = Field(100, ge=1)
     """Steps from one evaluation to the next. There is always one after the last step."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """What the figures mean, without when they were taken."""
+        return Metrics.model_validate(self.model_dump(include=set(Metrics.model_fields)))
 
 
 class CheckpointOptions(Settings):
@@ -126,7 +135,7 @@ class ExperimentConfig(Settings):
     diagnosis: Literal["true_boxes"] | None = None
     """`true_boxes`: true boxes take the place of pseudo labels. Tells a wrong update from wrong labels; no result."""
     evaluate: EvaluateOptions = EvaluateOptions()
-    """When the learner is tried."""
+    """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
     """When the learner is saved."""
     seed: int = Field(0, ge=0)
@@ -188,8 +197,8 @@ def laid_over(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, An
 def override(text: str) -> dict[str, Any]:
     """One `key=value` of the command line as a layer; the value is read as YAML.
 
-    >>> override("strategy.memory.per_class=10")
-    {'strategy': {'memory': {'per_class': 10}}}
+    >>> override("strategy.memory_per_class=10")
+    {'strategy': {'memory_per_class': 10}}
     """
     key, equals, value = text.partition("=")
     names = key.strip().split(".")

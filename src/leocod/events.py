@@ -45,6 +45,7 @@ class StepLearned:
     """Classes in the step's labelled frames."""
     audit: PseudoLabelAudit | None
     memory_bytes: int
+    """Of frames and labels kept: the memory's, and for offline training the whole stream's."""
     seconds: Mapping[str, float]
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)
@@ -61,6 +62,8 @@ class Evaluated:
     seconds: float
     detections: Mapping[int, Detections] = field(repr=False)
     """Test frame id -> what was found."""
+    ap_name: str = "AP50"
+    """What the figure is called where it is shown; another definition has another name."""
 
 
 @dataclass(frozen=True)

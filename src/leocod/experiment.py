@@ -74,13 +74,19 @@ def build(config: ExperimentConfig) -> Experiment:
     torch.manual_seed(seeds.torch)
     benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
     label_seed = seeds.labels if config.labels.seed is None else config.labels.seed
-    labels = LabelRecord(BudgetLabeller(config.labels.per_step, seed=label_seed))
+    labels = LabelRecord(BudgetLabeller(config.labels.per_step, seed=label_seed, nested=config.labels.nested))
     once = Stream(benchmark, labels)
     strategy = build_strategy(config, benchmark.classes)
 
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
     learner = wrapped(config, strategy, lambda frames: [stream.truth[frame.id] for frame in frames])
-    evaluator = Evaluator(benchmark.test, benchmark.classes, every=config.evaluate.every, last_step=benchmark.steps - 1)
+    evaluator = Evaluator(
+        benchmark.test,
+        benchmark.classes,
+        every=config.evaluate.every,
+        last_step=benchmark.steps - 1,
+        style=config.evaluate.ap,
+    )
     return Experiment(config, benchmark, labels, stream, learner, evaluator)
 
 
@@ -130,7 +136,11 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
     _write_start(experiment, directory)
     experiment.labels.path = directory.labels
     results = ResultsFile(
-        directory.results, _about(config), experiment.labels, single_pass=experiment.learner.single_pass
+        directory.results,
+        _about(config),
+        experiment.labels,
+        config.evaluate.metrics,
+        single_pass=experiment.learner.single_pass,
     )
     checkpoints = Checkpoints(
         directory.checkpoints,
@@ -183,6 +193,7 @@ def _about(config: ExperimentConfig) -> dict[str, Any]:
         "ema": config.efficient_cls is not None and config.efficient_cls.ema,
         "pseudo_labels": config.efficient_cls is not None and config.efficient_cls.pseudo_labels,
         "labels_per_step": config.labels.per_step,
+        "labels_nested": config.labels.nested,
         "seed": config.seed,
         "diagnosis": DIAGNOSES[config.diagnosis] if config.diagnosis else None,
     }
@@ -191,7 +202,7 @@ def _about(config: ExperimentConfig) -> dict[str, Any]:
 def _memory(experiment: Experiment) -> dict[str, Any]:
     memory = experiment.learner.memory
     if memory is None:
-        return {"bytes": 0, "frames": 0, "by_class": {}}
+        return {"bytes": experiment.stream.bytes, "frames": 0, "by_class": {}}
     return {
         "bytes": memory.bytes,
         "frames": len(memory),

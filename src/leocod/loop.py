@@ -21,29 +21,28 @@ def run(stream: Steps, learner: Learner, evaluator: Evaluator, start: int = 0) -
     for step in stream.steps(start):
         arrived = time.perf_counter()
         learned = learner.learn(step)
-        yield _told(step, learned, stream.truth, learner, {"stream": arrived - waited})
+        yield _told(step, learned, stream, learner, {"stream": arrived - waited})
         if evaluator.due(step.index):
             began_evaluating = time.perf_counter()
             ap_by_class, detections = evaluator.evaluate(learner.predict)
-            yield Evaluated(step.index, ap_by_class, time.perf_counter() - began_evaluating, detections)
+            seconds = time.perf_counter() - began_evaluating
+            yield Evaluated(step.index, ap_by_class, seconds, detections, evaluator.ap_name)
         yield StepFinished(step.index)
         waited = time.perf_counter()
     yield RunFinished(len(stream), time.perf_counter() - began)
 
 
-def _told(
-    step: Step, learned: Learned, truth: Mapping[int, Labels], learner: Learner, seconds: Mapping[str, float]
-) -> StepLearned:
+def _told(step: Step, learned: Learned, stream: Steps, learner: Learner, seconds: Mapping[str, float]) -> StepLearned:
     """What there is to tell about a step, hidden truth included: this is the benchmark's side, not the learner's."""
     human = step.labelled("human")
     return StepLearned(
         step=step.index,
         losses=learned.losses,
         labelled_ids=tuple(frame.id for frame, _ in human),
-        present=_classes(truth.values()),
+        present=_classes(stream.truth.values()),
         labelled=_classes(labels for _, labels in human),
-        audit=audit_pseudo_labels(learned.pseudo, truth) if learned.pseudo else None,
-        memory_bytes=learner.memory.bytes if learner.memory is not None else 0,
+        audit=audit_pseudo_labels(learned.pseudo, stream.truth) if learned.pseudo else None,
+        memory_bytes=stream.bytes + (learner.memory.bytes if learner.memory is not None else 0),
         seconds={**seconds, **learned.seconds},
         pseudo=learned.pseudo,
     )

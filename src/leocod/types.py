@@ -38,6 +38,11 @@ class Frame:
             # Everyone who gets the frame shares these pixels.
             object.__setattr__(self, "content", _sealed(self.content))
 
+    @property
+    def bytes(self) -> int:
+        """Of the pixels it holds; a path is as good as nothing."""
+        return 0 if isinstance(self.content, Path) else self.content.nbytes
+
     def loaded(self) -> Frame:
         """The same frame, holding its pixels, so that a file is decoded once and not at every use."""
         return self if not isinstance(self.content, Path) else replace(self, content=self.image())
@@ -71,6 +76,8 @@ class LossWeights:
     proposals: float = 1.0
     boxes: float = 1.0
     classes: float = 1.0
+    background: float = 1.0
+    """Of regions and anchors that show no object, beside the weights above. 0: labels that do not name every object."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +94,8 @@ class Labels:
     weights: LossWeights = LossWeights()
     unsure: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 4), np.float32))
     """Boxes of what may or may not be there: regions over them are neither learnt as a class nor as background."""
+    logits: NDArray[np.float32] | None = None
+    """Boxes x outputs: what a detector's classifier said of each box, background first, when it was asked to."""
 
     def __post_init__(self) -> None:
         # Copies that cannot be written to: a learner that changed its labels would change the truth.
@@ -95,6 +104,10 @@ class Labels:
         object.__setattr__(self, "unsure", _sealed(np.array(self.unsure, dtype=np.float32).reshape(-1, 4)))
         if len(self.boxes) != len(self.classes):
             raise InvalidLabels(f"{len(self.boxes)} boxes but {len(self.classes)} classes.")
+        if self.logits is not None:
+            object.__setattr__(self, "logits", _sealed(np.array(self.logits, dtype=np.float32)))
+            if self.logits.ndim != 2 or len(self.logits) != len(self.boxes):
+                raise InvalidLabels(f"{len(self.boxes)} boxes but logits of shape {self.logits.shape}.")
         wrong = ~(np.isfinite(self.boxes).all(axis=1) & (self.boxes[:, 2:] > self.boxes[:, :2]).all(axis=1))
         if wrong.any():
             number = int(np.flatnonzero(wrong)[0])
@@ -106,6 +119,11 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.boxes)
+
+    @property
+    def bytes(self) -> int:
+        """Of all that is held."""
+        return sum(held.nbytes for held in (self.boxes, self.classes, self.unsure, self.logits) if held is not None)
 
     @staticmethod
     def none() -> Labels:

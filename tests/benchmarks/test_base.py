@@ -81,3 +81,13 @@ def test_offline_started_later_goes_on_the_same(stream):
     ]
 
     assert later == whole[1:]
+
+
+def test_only_offline_keeps_frames_and_says_how_much_that_is(stream):
+    offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
+
+    kept = {frame.id: (frame, labels) for step in offline.steps() for frame, labels in step.labelled()}
+    list(stream.steps())
+
+    assert stream.bytes == 0
+    assert offline.bytes == sum(frame.image().nbytes + labels.bytes for frame, labels in kept.values())

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from leocod.cli import app
 from leocod.config import load_config
 from leocod.evaluation.ap import average_precision
+from leocod.evaluation.continual import cap, fap, forgetting, presence_table
+from leocod.evaluation.metrics import Metrics
 from leocod.sinks.checkpoints import load_checkpoint
 from leocod.types import Detections, Labels
 
@@ -24,7 +26,7 @@ SMALL = (
 )
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
-    "labelled_frames",
+    *("labelled_frames", "labels_nested", "metrics"),
     *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
 
@@ -60,6 +62,22 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = leocod("run", *SMALL, "--out", run)
     assert "FAP" in text
     assert "report.html" in text
+    return run
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """By the second choice of every metric, from weights that find something, so that the choice matters."""
+    run = tmp_path_factory.mktemp("runs") / "second"
+    text = leocod(
+        *("run", *SMALL, "--steps", "12", "--evaluate-every", "1", "--labels", "2", "--set", "labels.nested=true"),
+        *("--set", "benchmark={width: 96, height: 72}", "--set", "detector={weights: start, short_side: 72}"),
+        *("--set", "evaluate={ap: voc, forgetting_bins: 3, forgetting_weights: oak, presence: labelled}"),
+        *("--out", run),
+    )
+    assert "FAP, VOC AP50 at the end" in text
+    assert "F, forgetfulness (3 bins, OAK weights, labelled presence)" in text
+    assert "2 labelled frames a step (nested)" in text
     return run
 
 
@@ -102,28 +120,62 @@ def test_labels_name_as_many_frames_of_each_step_as_asked_for(first: Path) -> No
     assert {step: len(ids) for step, ids in labels["frames"].items()} == {"0": 4, "1": 4, "2": 4, "3": 4}
 
 
-def test_ap_can_be_recomputed_from_the_files_alone(first: Path) -> None:
-    test, results = read(first / "test.json"), read(first / "results.json")
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_every_figure_can_be_recomputed_from_the_files_alone(name: str, request: pytest.FixtureRequest) -> None:
+    run: Path = request.getfixturevalue(name)
+    evaluate, results = load_config(run / "config.yaml").evaluate, read(run / "results.json")
+
+    table = recomputed(run, evaluate.metrics)
+    forgetfulness = recomputed_forgetting(run, evaluate.metrics)
+
+    names = [category["name"] for category in read(run / "test.json")["categories"]]
+    stored = [[one["ap50_by_class"][name] for name in names] for one in results["evaluations"]]
+    np.testing.assert_array_equal(table, np.array(stored, np.float64))
+    assert results["metrics"] == evaluate.metrics.model_dump()
+    assert (results["fap"], results["cap"]) == (fap(table), cap(table))
+    assert results["forgetfulness"] == forgetfulness
+
+
+def test_the_second_choices_are_other_figures(second: Path) -> None:
+    chosen = Metrics.model_validate(read(second / "results.json")["metrics"])
+
+    assert cap(recomputed(second, chosen)) != cap(recomputed(second, Metrics()))
+    for key in ("forgetting_bins", "forgetting_weights", "presence"):
+        usual = chosen.model_copy(update={key: getattr(Metrics(), key)})
+        assert recomputed_forgetting(second, chosen) != recomputed_forgetting(second, usual), key
+
+
+def recomputed(run: Path, metrics: Metrics) -> np.ndarray[Any, Any]:
+    """AP in points, evaluations x classes, from the true boxes and the detections."""
+    test = read(run / "test.json")
     truth = {image["id"]: Labels.none() for image in test["images"]}
     for frame in truth:
         rows = [one for one in test["annotations"] if one["image_id"] == frame]
         truth[frame] = Labels(_corners(rows), np.array([one["category_id"] - 1 for one in rows], np.int64))
-    stored = read(first / "detections" / "step_00003.json")
-    found = {}
-    for frame in truth:
-        rows = [one for one in stored if one["image_id"] == frame]
-        found[frame] = Detections(
-            _corners(rows),
-            np.array([one["category_id"] - 1 for one in rows], np.int64),
-            np.array([one["score"] for one in rows], np.float32),
-        )
+    table = []
+    for file in sorted((run / "detections").iterdir()):
+        stored, found = read(file), {}
+        for frame in truth:
+            rows = [one for one in stored if one["image_id"] == frame]
+            found[frame] = Detections(
+                _corners(rows),
+                np.array([one["category_id"] - 1 for one in rows], np.int64),
+                np.array([one["score"] for one in rows], np.float32),
+            )
+        table.append(100 * average_precision(found, truth, len(test["categories"]), style=metrics.ap))
+    return np.array(table)
 
-    ap = average_precision(found, truth, len(test["categories"]))
 
-    by_class = results["evaluations"][-1]["ap50_by_class"]
-    assert [category["name"] for category in test["categories"]] == list(by_class)
-    expected = [np.nan if value is None else value for value in by_class.values()]
-    np.testing.assert_array_equal(100 * ap, expected)
+def recomputed_forgetting(run: Path, metrics: Metrics) -> float | None:
+    """From the recomputed table, and what each step was told to have shown."""
+    table = recomputed(run, metrics)
+    told = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+    key = {"stream": "present", "labelled": "labelled"}[metrics.presence]
+    seen = {event["step"]: event[key] for event in told if event["event"] == "StepLearned"}
+    presence = presence_table(seen, steps=len(seen), classes=table.shape[1])
+    evaluated = [event["step"] for event in told if event["event"] == "Evaluated"]
+    value = forgetting(table, evaluated, presence, bins=metrics.forgetting_bins, weights=metrics.forgetting_weights)
+    return None if np.isnan(value) else value
 
 
 def _corners(rows: list[dict[str, Any]]) -> np.ndarray[Any, Any]:

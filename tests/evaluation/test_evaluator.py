@@ -43,6 +43,17 @@ def test_gives_precision_by_name_and_detections_by_frame() -> None:
     assert {frame: len(one) for frame, one in detections.items()} == {2: 1, 3: 0, 5: 0}
 
 
+def test_voc_precision_comes_under_its_own_name() -> None:
+    test = [a_test_frame(2), a_test_frame(3)]
+    evaluator = Evaluator(test, ("mug",), every=1, last_step=0, style="voc")
+
+    by_class, _ = evaluator.evaluate(finds_even_frames)
+
+    # One of two objects found, nothing wrong: precision 1 over half of the recall.
+    assert by_class == {"mug": pytest.approx(1 / 2)}
+    assert evaluator.ap_name == "VOC AP50"
+
+
 def test_every_frame_is_asked_for_once_in_batches() -> None:
     asked: list[int] = []
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from leocod.report.figures import averaged, bars, drawn, heat_map, quality_over_windows, shortened, spans
+from leocod.report.figures import (
+    averaged,
+    bars,
+    drawn,
+    heat_map,
+    precision_when_away,
+    quality_over_windows,
+    shortened,
+    spans,
+)
 from leocod.report.reading import Run
 
 MakeRun = Callable[..., Path]
@@ -30,6 +40,16 @@ def test_averages_of_nothing_are_nothing() -> None:
     k, values = averaged(np.zeros(0, np.int64), np.zeros(0))
 
     assert (len(k), len(values)) == (0, 0)
+
+
+def test_time_away_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
+    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", metrics={"presence": "labelled"}))
+    as_if_labels_were_all = replace(usual, present=usual.labelled)
+
+    svg = precision_when_away([by_labels]).replace("in a label", "in the training stream")
+
+    assert svg == precision_when_away([as_if_labels_were_all])
+    assert svg != precision_when_away([usual])
 
 
 def test_counts_are_added_up_before_dividing(a_run: MakeRun) -> None:

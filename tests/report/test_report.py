@@ -8,14 +8,22 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from leocod.errors import InvalidRun
-from leocod.report.report import duration, points, size, write_report
+from leocod.evaluation.metrics import Metrics
+from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
+from leocod.labelling import BudgetLabeller
+from leocod.report.reading import Run
+from leocod.report.report import class_rows, duration, points, size, write_report
+from leocod.sinks.labels import LabelRecord
+from leocod.sinks.results import ResultsFile
 
 MakeRun = Callable[..., Path]
 
@@ -36,6 +44,18 @@ def words_of(page: str) -> str:
     return " ".join(html.unescape(bare).split())
 
 
+def events_of(run: Run) -> Iterator[Event]:
+    """What a stored run was told as when it was running."""
+    yield RunStarted(run.name, run.classes, run.results.steps, first_step=0)
+    ap = {one.step: one.ap50_by_class for one in run.results.evaluations}
+    for step, present in run.present.items():
+        yield StepLearned(step, {}, (), present, run.labelled[step], audit=None, memory_bytes=0, seconds={})
+        if step in ap:
+            in_units = {name: None if value is None else value / 100 for name, value in ap[step].items()}
+            yield Evaluated(step, in_units, 0.1, {})
+    yield RunFinished(run.results.steps, 1.0)
+
+
 def test_headline_figures_are_those_of_the_results(page: str) -> None:
     words = words_of(page)
 
@@ -45,7 +65,7 @@ def test_headline_figures_are_those_of_the_results(page: str) -> None:
         "−6.8 F: forgetfulness",
         "120 frames labelled by a person",
         "12 min 34 s",
-        "1.2 MB replay memory",
+        "1.2 MB of frames kept",
         "Strategy icarl with Efficient-CLS, detector tiny, on wander: 60 steps, 2 labelled frames in each, seed 0.",
     ):
         assert expected in words
@@ -160,7 +180,56 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
 def test_runs_on_different_benchmarks_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page_of(tmp_path, a_run("one"), a_run("two", benchmark="oak")))
 
-    assert "These runs differ in benchmark, length or classes" in words
+    assert "These runs differ in benchmark, length, classes or metrics" in words
+
+
+def test_runs_by_different_metrics_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run("one"), a_run("two", metrics={"forgetting_weights": "oak"})))
+
+    assert "their figures do not compare directly" in words
+    assert words.count("Measured: AP50, forgetfulness (OAK weights).") == words.count("Measured") == 1
+
+
+def test_another_metric_is_named_beside_every_figure(page: str, a_run: MakeRun, tmp_path: Path) -> None:
+    choices = {"ap": "voc", "forgetting_bins": 4, "forgetting_weights": "oak", "presence": "labelled"}
+
+    words = words_of(page_of(tmp_path, a_run(metrics=choices)))
+
+    # Wherever the usual page says AP50, and nowhere without saying which.
+    usual = words_of(page)
+    assert "VOC" not in usual
+    assert words.count("VOC AP50") == words.count("AP50") == usual.count("AP50") + 1
+    assert "−6.8 F: forgetfulness (4 bins, OAK weights, labelled presence), points" in words
+    assert "steps since the class was last in a label" in words
+
+
+def test_nested_labels_are_named(a_run: MakeRun, tmp_path: Path) -> None:
+    assert "2 labelled frames in each (nested), seed 0." in words_of(page_of(tmp_path, a_run(labels_nested=True)))
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"forgetting_bins": 3},
+        {"forgetting_weights": "oak"},
+        {"presence": "labelled"},
+        {"forgetting_bins": 2, "forgetting_weights": "oak", "presence": "labelled"},
+    ],
+)
+def test_forgetfulness_by_class_has_that_of_the_results_for_its_mean(choices: dict[str, Any], a_run: MakeRun) -> None:
+    path, labels, metrics = a_run(), LabelRecord(BudgetLabeller(1, seed=0)), Metrics(**choices)
+    stored = Run.load(path)
+    sink = ResultsFile(path / "results.json", stored.results.model_dump(), labels, metrics, single_pass=True)
+    for event in events_of(stored):
+        sink(event)
+
+    run = Run.load(path)
+
+    assert run.results.metrics == metrics
+    assert run.results.forgetfulness == pytest.approx(
+        np.nanmean([row["forgetting"] for row in class_rows(run)]), rel=1e-12
+    )
 
 
 def test_what_a_run_does_not_have_is_said_in_a_sentence(a_run: MakeRun, tmp_path: Path) -> None:
@@ -186,6 +255,15 @@ def test_a_memory_that_holds_nothing_is_no_memory(a_run: MakeRun, tmp_path: Path
     (run / "memory.json").write_text('{"bytes": 0, "frames": 0, "by_class": {}}')
 
     assert "no replay memory was kept." in words_of(page_of(tmp_path, run))
+
+
+def test_a_run_that_keeps_the_whole_stream_says_so(a_run: MakeRun, tmp_path: Path) -> None:
+    run = a_run()
+    (run / "memory.json").write_text('{"bytes": 2500000, "frames": 0, "by_class": {}}')
+
+    words = words_of(page_of(tmp_path, run))
+
+    assert "no replay memory, but every labelled frame of the stream, 2.5 MB." in words
 
 
 def test_a_run_without_evaluations_or_presence_still_has_a_page(a_run: MakeRun, tmp_path: Path) -> None:

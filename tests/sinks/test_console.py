@@ -1,10 +1,11 @@
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from leocod.events import Event
+from leocod.events import Evaluated, Event
 from leocod.sinks.console import ConsoleProgress, results_table
 
 RESULTS: dict[str, Any] = {
@@ -14,6 +15,8 @@ RESULTS: dict[str, Any] = {
     "ema": True,
     "pseudo_labels": True,
     "labels_per_step": 4,
+    "labels_nested": False,
+    "metrics": {"ap": "coco", "forgetting_bins": None, "forgetting_weights": "paper", "presence": "stream"},
     "diagnosis": None,
     "fap": 41.27,
     "cap": 30.0,
@@ -51,9 +54,29 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
     console.print(results_table(RESULTS))
 
     assert "wander, icarl with Efficient-CLS, 4 labelled frames a step" in shown(console)
+    assert "FAP, AP50 at the end" in shown(console)
+    assert "F, forgetfulness  " in shown(console)
     assert "41.3" in shown(console)
     assert "–" in shown(console)
     assert "Diagnosis" not in shown(console)
+
+
+def test_another_metric_is_named_beside_its_figure(events: list[Event], console: Console) -> None:
+    with ConsoleProgress(console) as sink:
+        for event in events:
+            sink(replace(event, ap_name="VOC AP50") if isinstance(event, Evaluated) else event)
+    console.print(results_table(RESULTS | {"metrics": {"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}}))
+
+    assert "step 1: VOC AP50 37.5 on 1 test frames" in shown(console)
+    assert "FAP, VOC AP50 at the end" in shown(console)
+    assert "CAP, VOC AP50 over the run" in shown(console)
+    assert "F, forgetfulness (4 bins, labelled presence)" in shown(console)
+
+
+def test_nested_labels_are_named(console: Console) -> None:
+    console.print(results_table(RESULTS | {"labels_nested": True}))
+
+    assert "4 labelled frames a step (nested)" in shown(console)
 
 
 def test_a_diagnosis_is_named(console: Console) -> None:

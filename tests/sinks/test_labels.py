@@ -35,7 +35,7 @@ def test_a_frame_that_is_drawn_again_counts_once() -> None:
     assert record.count == 2
 
 
-def test_the_file_names_budget_seed_and_frames(events: list[Event], tmp_path: Path) -> None:
+def test_the_file_names_the_draw_and_the_frames(events: list[Event], tmp_path: Path) -> None:
     record = LabelRecord(BudgetLabeller(1, seed=5))
     record.path = tmp_path / "labels.json"
     record.reveal(0, some_frames(0))
@@ -44,7 +44,7 @@ def test_the_file_names_budget_seed_and_frames(events: list[Event], tmp_path: Pa
         record(event)
 
     written = json.loads((tmp_path / "labels.json").read_text())
-    assert written == {"per_step": 1, "seed": 5, "frames": {"0": record.frames[0]}}
+    assert written == {"per_step": 1, "seed": 5, "nested": False, "frames": {"0": record.frames[0]}}
 
 
 def test_a_broken_off_run_has_the_file_too(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from leocod.events import Event, RunFinished, RunStarted
+from leocod.evaluation.metrics import Metrics
+from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.labelling import BudgetLabeller
 from leocod.sinks.labels import LabelRecord
 from leocod.sinks.results import ResultsFile
@@ -12,10 +13,12 @@ from leocod.sinks.results import ResultsFile
 ABOUT = {"benchmark": "wander", "strategy": "icarl"}
 
 
-def results(events: list[Event], folder: Path, *, single_pass: bool = True) -> dict[str, Any]:
+def results(
+    events: list[Event], folder: Path, metrics: Metrics | None = None, *, single_pass: bool = True
+) -> dict[str, Any]:
     record = LabelRecord(BudgetLabeller(1, seed=0))
     record.frames = {0: [3], 1: [21]}
-    with ResultsFile(folder / "results.json", ABOUT, record, single_pass=single_pass) as sink:
+    with ResultsFile(folder / "results.json", ABOUT, record, metrics or Metrics(), single_pass=single_pass) as sink:
         for event in events:
             sink(event)
     content: dict[str, Any] = json.loads((folder / "results.json").read_text())
@@ -36,6 +39,34 @@ def test_figures_are_in_points(events: list[Event], tmp_path: Path) -> None:
 def test_forgetfulness_is_of_the_classes_that_stayed_away(events: list[Event], tmp_path: Path) -> None:
     # The mug was away for a step and fell from 50 to 25; the chair was always there.
     assert results(events, tmp_path)["forgetfulness"] == pytest.approx(25.0)
+
+
+def seen(step: int, *, present: bool, labelled: bool) -> StepLearned:
+    """One class, a mug, in the frames or not, in the labels or not."""
+    return StepLearned(step, {}, (), (0,) * present, (0,) * labelled, audit=None, memory_bytes=0, seconds={})
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        # In frames at 0 and 2, in labels at 0 only. By frames k = 0, 1, 0, 1: a mean of 60 falls to one of 30.
+        ({}, 30.0),
+        # By labels k = 0, 1, 2, 3, of which 0, 30, 20, 50 are lost; weights 0, 1/6, 2/6, 3/6.
+        ({"presence": "labelled"}, (30 + 2 * 20 + 3 * 50) / 6),
+        # In two bins of width 1.5, centres 0.75 and 2.25: 55 falls to 35. OAK's weights: 1/4 and 3/4.
+        ({"presence": "labelled", "forgetting_bins": 2}, 20.0),
+        ({"presence": "labelled", "forgetting_bins": 2, "forgetting_weights": "oak"}, 15.0),
+    ],
+)
+def test_forgetfulness_is_the_one_that_was_chosen(choices: dict[str, Any], expected: float, tmp_path: Path) -> None:
+    events: list[Event] = [RunStarted("a run", ("mug",), steps=4, first_step=0)]
+    for step, ap in enumerate((0.7, 0.4, 0.5, 0.2)):
+        events += [seen(step, present=step % 2 == 0, labelled=step == 0), Evaluated(step, {"mug": ap}, 0.1, {})]
+
+    content = results([*events, RunFinished(4, 1.0)], tmp_path, Metrics(**choices))
+
+    assert content["forgetfulness"] == pytest.approx(expected)
+    assert content["metrics"] == Metrics(**choices).model_dump()
 
 
 def test_without_a_single_pass_there_is_no_forgetfulness(events: list[Event], tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from leocod.events import Evaluated, Event, StepLearned
@@ -18,6 +19,14 @@ def test_ap_is_in_points_and_its_mean_over_classes_with_test_boxes(events: list[
     evaluated = next(event for event in events if isinstance(event, Evaluated))
 
     assert scalars(evaluated) == {"AP50": 37.5, "AP50 by class/mug": 50.0, "AP50 by class/chair": 25.0}
+
+
+def test_another_definition_of_ap_is_another_curve(events: list[Event]) -> None:
+    evaluated = next(event for event in events if isinstance(event, Evaluated))
+
+    assert set(scalars(replace(evaluated, ap_name="VOC AP50"))) == {
+        *("VOC AP50", "VOC AP50 by class/mug", "VOC AP50 by class/chair")
+    }
 
 
 def test_a_step_gives_losses_times_memory_and_pseudo_label_quality(events: list[Event]) -> None:

@@ -40,6 +40,8 @@ class Steps(Protocol):
 
     truth: Mapping[int, Labels]
     """Frame id -> true labels of the step handed out last. For the benchmark's side only."""
+    bytes: int
+    """Frames and labels that it keeps: nothing in a single pass, everything labelled for offline training."""
 
     def __len__(self) -> int: ...
 
@@ -55,6 +57,7 @@ class Stream:
         self.benchmark = benchmark
         self.labeller = labeller
         self.truth: Mapping[int, Labels] = {}
+        self.bytes = 0
 
     def __len__(self) -> int:
         return self.benchmark.steps
@@ -89,6 +92,7 @@ class Reshuffled:
         self.shuffle = shuffle
         self.seed = seed
         self.truth: Mapping[int, Labels] = {}
+        self.bytes = 0
 
     def __len__(self) -> int:
         return len(self.stream)
@@ -96,6 +100,7 @@ class Reshuffled:
     def steps(self, start: int = 0) -> Iterator[Step]:
         """As many steps as the stream has; with few labels some of them are empty."""
         pairs = self._labelled()
+        self.bytes = sum(frame.bytes + labels.bytes for frame, labels in pairs)
         draw = np.random.default_rng(self.seed)
         order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.shuffle.epochs)])
         size = self.shuffle.batch_size

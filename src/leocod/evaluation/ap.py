@@ -17,6 +17,9 @@ logger = logging.getLogger(__name__)
 
 Style = Literal["coco", "voc"]
 
+NAMES: dict[Style, str] = {"coco": "AP50", "voc": "VOC AP50"}
+"""What the figure is called where it is shown: a reader takes AP50 for COCO's."""
+
 MOST_DETECTIONS = 100
 """COCO counts this many detections of a class in a frame, the best ones."""
 

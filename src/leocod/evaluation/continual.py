@@ -7,7 +7,7 @@ All values keep the unit of the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -47,6 +47,18 @@ def fap(table: Table) -> float:
     0.75
     """
     return mean_of_known(table[-1]) if len(table) else float("nan")
+
+
+def presence_table(seen: Mapping[int, Sequence[int]], *, steps: int, classes: int) -> NDArray[np.bool_]:
+    """Steps x classes, from the classes present at each step; a step that is left out had none.
+
+    >>> presence_table({0: [1]}, steps=2, classes=2).tolist()
+    [[False, True], [False, False]]
+    """
+    presence = np.zeros((steps, classes), np.bool_)
+    for step, categories in seen.items():
+        presence[step, list(categories)] = True
+    return presence
 
 
 def steps_since_seen(evaluated_steps: Sequence[int], presence: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from leocod.errors import InvalidData
-from leocod.evaluation.ap import Scorer, Style
+from leocod.evaluation.ap import NAMES, Scorer, Style
 from leocod.types import Detections, Image, LabelledFrame
 
 
@@ -34,6 +34,7 @@ class Evaluator:
         self.every = every
         self.last_step = last_step
         self.batch = batch
+        self.ap_name = NAMES[style]
         truth = {frame.id: labels for frame, labels in test}
         if len(truth) != len(test):
             raise InvalidData(f"{len(test)} test frames have only {len(truth)} different ids: make them unique.")

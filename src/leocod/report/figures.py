@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
-from leocod.report.reading import Run
+from leocod.report.reading import Run, ap_name, last_seen
 
 COLOURS = ("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670")
 """One per run, told apart by colour-blind readers too."""
@@ -84,14 +84,15 @@ def precision_over_time(runs: Sequence[Run]) -> Markup:
             if len(runs) == 1:
                 axes.plot(learnt, run.table, color=PALE, linewidth=0.7)
             axes.plot(learnt, cap_over_time(run.table), color=colour(number), linewidth=2, marker="o", markersize=4)
-        axes.set(xlabel="steps learnt", ylabel="AP50 (points)", ylim=(0, max(LOWEST_TOP, axes.get_ylim()[1])))
+        top = max(LOWEST_TOP, axes.get_ylim()[1])
+        axes.set(xlabel="steps learnt", ylabel=f"{ap_name(runs)} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
         if len(runs) > 1:
             name_runs(axes, runs)
         else:
             axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
 
-    return drawn("AP50 over time", 3.4, draw)
+    return drawn(f"{ap_name(runs)} over time", 3.4, draw)
 
 
 def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
@@ -117,10 +118,10 @@ def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
         axes.tick_params(axis="y", length=0)
         axes.spines[:].set_visible(False)
         bar = axes.figure.colorbar(mesh, ax=axes, location="top", shrink=0.4, aspect=30, pad=0.02, anchor=(0.0, 0.0))
-        bar.set_label("AP50 (points)")
+        bar.set_label(f"{ap_name([run])} (points)")
         bar.outline.set_visible(False)
 
-    return drawn(f"AP50 by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width)
+    return drawn(f"{ap_name([run])} by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width)
 
 
 def bars(
@@ -163,11 +164,11 @@ def precision_when_away(runs: Sequence[Run]) -> Markup:
     def draw(axes: Axes) -> None:
         shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
         for number, run in shown:
-            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.presence)
+            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.counted_presence)
             if len(runs) == 1:
                 axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
             axes.plot(*averaged(away, precision), color=colour(number), linewidth=2, marker="o", markersize=4)
-        axes.set(xlabel="steps since the class was last seen in training", ylabel="AP50 (points)")
+        axes.set(xlabel=f"steps since the class was last {last_seen(runs)}", ylabel=f"{ap_name(runs)} (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if len(runs) > 1:
@@ -175,7 +176,7 @@ def precision_when_away(runs: Sequence[Run]) -> Markup:
         else:
             axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
 
-    return drawn("AP50 against steps since last seen", 3.2, draw)
+    return drawn(f"{ap_name(runs)} against steps since last seen", 3.2, draw)
 
 
 def pseudo_label_quality(runs: Sequence[Run]) -> Markup:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from leocod.errors import InvalidRun
+from leocod.evaluation.continual import presence_table
+from leocod.evaluation.metrics import Metrics
 from leocod.events import PseudoLabelAudit
 
 Read = TypeVar("Read")
@@ -53,6 +55,8 @@ class Results(_Stored):
     forgetfulness: float | None
     evaluations: list[Evaluation]
     seconds: float
+    labels_nested: bool = False
+    metrics: Metrics = Metrics()
     diagnosis: str | None = None
     seconds_by_part: dict[str, float] = {}
     memory_bytes: int | None = None
@@ -95,6 +99,8 @@ class Run:
     classes: tuple[str, ...]
     present: Mapping[int, tuple[int, ...]]
     """Step -> classes in its frames, labelled or not."""
+    labelled: Mapping[int, tuple[int, ...]]
+    """Step -> classes in its labelled frames."""
     audits: Mapping[int, PseudoLabelAudit]
     """Step -> how right its pseudo labels were."""
     environment: Mapping[str, Any]
@@ -107,14 +113,15 @@ class Run:
         if not path.is_dir():
             raise InvalidRun(f"{path} is not a directory. Give the directory that `leocod run` wrote.")
         results = _read(path / "results.json", Results)
-        classes, present, audits = _read_events(path / "events.jsonl")
+        told = _read_events(path / "events.jsonl")
         return cls(
             path=path,
             config=_config(path / "config.yaml"),
             results=results,
-            classes=classes,
-            present=present,
-            audits=audits,
+            classes=told.classes,
+            present=told.present,
+            labelled=told.labelled,
+            audits=told.audits,
             environment=_read_optional(path / "environment.json", dict[str, Any]) or {},
             samples=tuple(_read_optional(path / "samples" / "samples.json", list[Sample]) or ()),
             memory=_read_optional(path / "memory.json", Memory),
@@ -142,11 +149,16 @@ class Run:
     @cached_property
     def presence(self) -> NDArray[np.bool_]:
         """Which class was in the training stream at which step: steps x classes."""
+        return self._over_steps(self.present)
+
+    @cached_property
+    def counted_presence(self) -> NDArray[np.bool_]:
+        """Which class counts as present at which step when forgetting is measured: steps x classes."""
+        return self._over_steps(self.results.metrics.seen(self.present, self.labelled))
+
+    def _over_steps(self, seen: Mapping[int, tuple[int, ...]]) -> NDArray[np.bool_]:
         steps = max([self.results.steps, *(step + 1 for step in [*self.present, *self.evaluated_steps])])
-        presence = np.zeros((steps, len(self.classes)), np.bool_)
-        for step, categories in self.present.items():
-            presence[step, list(categories)] = True
-        return presence
+        return presence_table(seen, steps=steps, classes=len(self.classes))
 
     @property
     def can_forget(self) -> bool:
@@ -161,6 +173,16 @@ class Run:
                 command = self.environment[key]
                 return shlex.join(map(str, command)) if isinstance(command, list) else str(command)
         return None
+
+
+def ap_name(runs: Sequence[Run]) -> str:
+    """What AP50 is called where these runs are shown together."""
+    return " / ".join(dict.fromkeys(run.results.metrics.ap_name for run in runs))
+
+
+def last_seen(runs: Sequence[Run]) -> str:
+    """What the time away of a class is counted from where these runs are shown together."""
+    return " / ".join(dict.fromkeys(run.results.metrics.last_seen for run in runs))
 
 
 def _text(file: Path) -> str:
@@ -199,31 +221,38 @@ def _config(file: Path) -> str:
     return text
 
 
-def _read_events(
-    file: Path,
-) -> tuple[tuple[str, ...], dict[int, tuple[int, ...]], dict[int, PseudoLabelAudit]]:
-    """Class names, and what the report needs from each step. A step told twice (a resumed run) counts as told last."""
+@dataclass
+class _Told:
+    """Class names, and what the report needs from each step."""
+
     classes: tuple[str, ...] = ()
-    present: dict[int, tuple[int, ...]] = {}
-    audits: dict[int, PseudoLabelAudit] = {}
+    present: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    labelled: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    audits: dict[int, PseudoLabelAudit] = field(default_factory=dict)
+
+
+def _read_events(file: Path) -> _Told:
+    """A step told twice (a resumed run) counts as told last."""
+    told = _Told()
     for number, line in enumerate(_text(file).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             event = json.loads(line)
             if event["event"] == "RunStarted":
-                classes = tuple(event["classes"])
+                told.classes = tuple(event["classes"])
             elif event["event"] == "StepLearned":
                 step = int(event["step"])
-                present[step] = tuple(event["present"])
-                audits.pop(step, None)
+                told.present[step] = tuple(event["present"])
+                told.labelled[step] = tuple(event["labelled"])
+                told.audits.pop(step, None)
                 if event.get("audit"):
-                    audits[step] = PseudoLabelAudit(**event["audit"])
+                    told.audits[step] = PseudoLabelAudit(**event["audit"])
         except (ValueError, KeyError, TypeError) as error:
             raise _damaged(file, f"line {number}: {type(error).__name__} {error}") from error
-    if not classes:
+    if not told.classes:
         raise _damaged(file, "no RunStarted with class names")
-    stranger = max((max(one, default=0) for one in present.values()), default=0)
-    if stranger >= len(classes):
-        raise _damaged(file, f"class {stranger}, but there are {len(classes)} classes")
-    return classes, present, audits
+    stranger = max((max(one, default=0) for one in [*told.present.values(), *told.labelled.values()]), default=0)
+    if stranger >= len(told.classes):
+        raise _damaged(file, f"class {stranger}, but there are {len(told.classes)} classes")
+    return told

@@ -14,10 +14,10 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from leocod.errors import InvalidRun
-from leocod.evaluation.continual import forgetting_by_class
+from leocod.evaluation.metrics import Metrics
 from leocod.report import figures
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
-from leocod.report.reading import Held, Run
+from leocod.report.reading import Held, Run, ap_name
 from leocod.report.sections import sections
 from leocod.rundir import plug_in_words
 
@@ -83,6 +83,7 @@ def render(runs: Sequence[Run]) -> str:
     return environment.get_template("template.html.j2").render(
         title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
         several=len(runs) > 1,
+        ap=ap_name(runs),
         chapters=[
             Chapter(run, figures.colour(number), sentence(run), diagnosis(run), class_rows(run))
             for number, run in enumerate(runs)
@@ -113,7 +114,7 @@ def memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
 
 def class_rows(run: Run) -> list[dict[str, Any]]:
     """The numbers behind the figures, class by class."""
-    away = forgetting_by_class(run.table, run.evaluated_steps, run.presence)
+    away = run.results.metrics.forgetting_by_class(run.table, run.evaluated_steps, run.counted_presence)
     return [
         {
             "name": name,
@@ -127,14 +128,17 @@ def class_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def sentence(run: Run) -> str:
-    """What the run was."""
+    """What the run was, and by which metrics it was judged when they are not the usual ones."""
     results = run.results
     plug_in = plug_in_words(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
+    nested = " (nested)" if results.labels_nested else ""
+    metrics = results.metrics
+    measured = "" if metrics == Metrics() else f" Measured: {metrics.ap_name}, {metrics.forgetting_name}."
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
-        f"{results.steps} steps{labels}, seed {results.seed}."
+        f"{results.steps} steps{labels}{nested}, seed {results.seed}.{measured}"
     )
 
 
@@ -146,8 +150,10 @@ def diagnosis(run: Run) -> str | None:
 
 def differences(runs: Sequence[Run]) -> str | None:
     """A warning when runs were not put to the same test."""
-    same = len({(run.results.benchmark, run.results.steps, run.classes) for run in runs}) == 1
-    return None if same else "These runs differ in benchmark, length or classes: their figures do not compare directly."
+    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.metrics) for run in runs}
+    if len(tests) == 1:
+        return None
+    return "These runs differ in benchmark, length, classes or metrics: their figures do not compare directly."
 
 
 def points(value: float | None) -> str:

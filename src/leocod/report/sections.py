@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from leocod.report import figures
-from leocod.report.reading import Run
+from leocod.report.reading import Run, ap_name, last_seen
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def sections(runs: Sequence[Run]) -> list[Section]:
 
 def over_time(runs: Sequence[Run]) -> Section:
     """Mean AP50 against steps."""
-    title, note = "AP50 over time", "On the whole test set, also on what the stream has not shown yet."
+    title, note = f"{ap_name(runs)} over time", "On the whole test set, also on what the stream has not shown yet."
     if not any(run.results.evaluations for run in runs):
         return Section(title, note, missing="There was no evaluation.")
     return Section(title, note, (("", figures.precision_over_time(runs)),))
@@ -46,7 +46,10 @@ def over_time(runs: Sequence[Run]) -> Section:
 def by_class_over_time(runs: Sequence[Run]) -> Section:
     """A heat map for each run."""
     title = "Each class over time"
-    note = "Colour: AP50 at the evaluation that ends the cell. Orange bars: the class was in the training stream."
+    note = (
+        f"Colour: {ap_name(runs)} at the evaluation that ends the cell. "
+        "Orange bars: the class was in the training stream."
+    )
     shown = [run for run in runs if figures.tested_classes(run)]
     if not shown:
         return Section(title, note, missing="No class has a test box.")
@@ -61,7 +64,7 @@ def by_class_over_time(runs: Sequence[Run]) -> Section:
 
 def by_class(runs: Sequence[Run]) -> Section:
     """AP50 by class at the end, best class of the first run on top."""
-    title, note = "Each class at the end", "AP50 after the last step."
+    title, note = "Each class at the end", f"{ap_name(runs)} after the last step."
     last = [run.results.evaluations[-1].ap50_by_class if run.results.evaluations else {} for run in runs]
     known = list(dict.fromkeys(name for one in last for name in one))
     names = [name for name in known if any(one.get(name) is not None for one in last)]
@@ -71,17 +74,18 @@ def by_class(runs: Sequence[Run]) -> Section:
     values = np.array([[np.nan if one.get(name) is None else one[name] for name in names] for one in last], np.float64)
     if len(names) < len(known):
         note += f" Left out, having no test box: {', '.join(name for name in known if name not in names)}."
+    top = figures.LOWEST_TOP
     return Section(
         title,
         note,
-        (("", figures.bars(title, names, values, "AP50 (points)", runs=runs, lowest_top=figures.LOWEST_TOP)),),
+        (("", figures.bars(title, names, values, f"{ap_name(runs)} (points)", runs=runs, lowest_top=top)),),
     )
 
 
 def when_away(runs: Sequence[Run]) -> Section:
     """The forgetfulness curve."""
     title = "What is left of a class that has been away"
-    note = "AP50 against steps since the class was last in the training stream. A falling line is forgetting."
+    note = f"{ap_name(runs)} against steps since the class was last {last_seen(runs)}. A falling line is forgetting."
     if not any(run.can_forget for run in runs):
         return Section(title, note, missing="No forgetfulness: no class was evaluated after different times away.")
     return Section(title, note, (("", figures.precision_when_away(runs)),))

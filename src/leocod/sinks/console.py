@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunStarted, StepLearned
 from leocod.rundir import plug_in_words
 
@@ -37,11 +38,11 @@ class ConsoleProgress:
             MofNCompleteColumn(),
             _Rate(),
             TimeRemainingColumn(),
-            TextColumn("AP50 {task.fields[ap]}"),
+            TextColumn("{task.fields[ap]}"),
             TextColumn("{task.fields[labels]} labels"),
             console=console,
         )
-        self._task = self._progress.add_task("starting", total=None, ap="–", labels=0)
+        self._task = self._progress.add_task("starting", total=None, ap="AP –", labels=0)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -56,11 +57,9 @@ class ConsoleProgress:
             self._progress.update(self._task, completed=event.step + 1, labels=len(self._labelled))
         elif isinstance(event, Evaluated):
             known = [value for value in event.ap_by_class.values() if value is not None]
-            ap = f"{100 * sum(known) / len(known):.1f}" if known else "–"
+            ap = f"{event.ap_name} {100 * sum(known) / len(known):.1f}" if known else f"{event.ap_name} –"
             self._progress.update(self._task, ap=ap)
-            self.console.print(
-                f"step {event.step + 1}: AP50 {ap} on {len(event.detections)} test frames", highlight=False
-            )
+            self.console.print(f"step {event.step + 1}: {ap} on {len(event.detections)} test frames", highlight=False)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -71,17 +70,20 @@ class ConsoleProgress:
 def results_table(results: Mapping[str, Any]) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = plug_in_words(ema=results["ema"], pseudo_labels=results["pseudo_labels"])
+    metrics = Metrics.model_validate(results["metrics"])
+    nested = " (nested)" if results["labels_nested"] else ""
     title = (
-        f"{results['benchmark']}, {results['strategy']} {plug_in}, {results['labels_per_step']} labelled frames a step"
+        f"{results['benchmark']}, {results['strategy']} {plug_in}, "
+        f"{results['labels_per_step']} labelled frames a step{nested}"
     )
     if results["diagnosis"]:
         title += f"\n[yellow]Diagnosis: {results['diagnosis']}. Not a result of the method.[/yellow]"
     table = Table(show_header=False)
-    table.add_row("FAP, AP50 at the end", _points(results["fap"]))
-    table.add_row("CAP, AP50 over the run", _points(results["cap"]))
-    table.add_row("F, forgetfulness", _points(results["forgetfulness"]))
+    table.add_row(f"FAP, {metrics.ap_name} at the end", _points(results["fap"]))
+    table.add_row(f"CAP, {metrics.ap_name} over the run", _points(results["cap"]))
+    table.add_row(f"F, {metrics.forgetting_name}", _points(results["forgetfulness"]))
     table.add_row("labelled frames", f"{results['labelled_frames']}")
-    table.add_row("replay memory", f"{results['memory_bytes'] / 1e6:.1f} MB")
+    table.add_row("frames kept", f"{results['memory_bytes'] / 1e6:.1f} MB")
     table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
     return Group(title, table)
 

@@ -52,5 +52,6 @@ class LabelRecord:
     def write(self) -> None:
         """What was revealed so far."""
         if self.path is not None:
-            frames = {str(step): ids for step, ids in self.frames.items()}
-            write_json(self.path, {"per_step": self.labeller.per_step, "seed": self.labeller.seed, "frames": frames})
+            labeller = self.labeller
+            drawn = {"per_step": labeller.per_step, "seed": labeller.seed, "nested": labeller.nested}
+            write_json(self.path, {**drawn, "frames": {str(step): ids for step, ids in self.frames.items()}})

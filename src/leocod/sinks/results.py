@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from leocod.evaluation.continual import cap, cap_over_time, fap, forgetting
+from leocod.evaluation.continual import cap, cap_over_time, fap, mean_of_known, presence_table
+from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.rundir import write_json
 from leocod.sinks.base import Resting
@@ -20,15 +21,18 @@ from leocod.sinks.labels import LabelRecord
 class ResultsFile(Resting):
     """Adds up what the events say and writes it when the stream has ended."""
 
-    def __init__(self, path: Path, about: Mapping[str, Any], labels: LabelRecord, *, single_pass: bool) -> None:
+    def __init__(
+        self, path: Path, about: Mapping[str, Any], labels: LabelRecord, metrics: Metrics, *, single_pass: bool
+    ) -> None:
         """`about` are the entries that are known beforehand; without a single pass there is no forgetfulness."""
         self.path = path
         self.about = about
         self.labels = labels
+        self.metrics = metrics
         self.single_pass = single_pass
         self.content: dict[str, Any] = {}
         self._classes: tuple[str, ...] = ()
-        self._present: dict[int, tuple[int, ...]] = {}
+        self._seen: dict[int, tuple[int, ...]] = {}
         self._evaluations: list[Evaluated] = []
         self._seconds: dict[str, float] = defaultdict(float)
         self._memory_bytes = 0
@@ -37,7 +41,7 @@ class ResultsFile(Resting):
         if isinstance(event, RunStarted):
             self._classes = event.classes
         elif isinstance(event, StepLearned):
-            self._present[event.step] = event.present
+            self._seen[event.step] = self.metrics.seen(event.present, event.labelled)
             self._memory_bytes = event.memory_bytes
             for name, seconds in event.seconds.items():
                 self._seconds[name] += seconds
@@ -53,16 +57,16 @@ class ResultsFile(Resting):
         # None becomes NaN: a class without a test box.
         table = 100 * np.array(rows, np.float64).reshape(len(rows), len(self._classes))
         steps = [one.step for one in self._evaluations]
-        presence = np.zeros((event.steps, len(self._classes)), np.bool_)
-        for step, classes in self._present.items():
-            presence[step, list(classes)] = True
+        presence = presence_table(self._seen, steps=event.steps, classes=len(self._classes))
+        forgetfulness = mean_of_known(self.metrics.forgetting_by_class(table, steps, presence))
         return {
             **self.about,
+            "metrics": self.metrics.model_dump(mode="json"),
             "steps": event.steps,
             "labelled_frames": self.labels.count,
             "fap": _or_none(fap(table)),
             "cap": _or_none(cap(table)),
-            "forgetfulness": _or_none(forgetting(table, steps, presence)) if self.single_pass else None,
+            "forgetfulness": _or_none(forgetfulness) if self.single_pass else None,
             "evaluations": [
                 {
                     "step": step,

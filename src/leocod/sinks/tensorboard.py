@@ -37,8 +37,8 @@ def scalars(event: StepLearned | Evaluated) -> dict[str, float]:
     """The curves' next values."""
     if isinstance(event, Evaluated):
         known = {name: 100 * value for name, value in event.ap_by_class.items() if value is not None}
-        mean = {"AP50": sum(known.values()) / len(known)} if known else {}
-        return mean | {f"AP50 by class/{name}": value for name, value in known.items()}
+        mean = {event.ap_name: sum(known.values()) / len(known)} if known else {}
+        return mean | {f"{event.ap_name} by class/{name}": value for name, value in known.items()}
     values = {f"loss/{name}": value for name, value in event.losses.items()}
     values |= {f"seconds/{name}": value for name, value in event.seconds.items()}
     values["memory/bytes"] = float(event.memory_bytes)
