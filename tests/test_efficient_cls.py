@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.config import load_config, override
 from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
-from leocod.strategies.icarl import ICaRL, ICaRLOptions
-from leocod.types import Detections, Labels, LossWeights
+from leocod.experiment import build_strategy, wrapped
+from leocod.strategies.icarl import ICaRL
+from leocod.types import Detections, Labels
 
 
 def detections(*scores, classes=None, boxes=None):
@@ -25,7 +27,7 @@ def detections(*scores, classes=None, boxes=None):
 @pytest.fixture
 def learner(a_detector):
     def make(recipe="released", **options):
-        strategy = ICaRL(a_detector(), ICaRLOptions(recipe=recipe, replay_per_step=4))
+        strategy = ICaRL(a_detector(), ICaRL.Options(recipe=recipe, replay_per_step=4))
         return EfficientCLS(strategy, EfficientCLSOptions(**options))
 
     return make
@@ -41,6 +43,34 @@ def weights(detector):
     return torch.cat([value.flatten().float() for value in detector.model.state_dict().values()])
 
 
+def batches_of(learner):
+    """A list that will hold what the strategy is trained on from now on."""
+    batches = []
+    plain_update = learner.strategy.update
+    learner.strategy.update = lambda batch: batches.append(batch) or plain_update(batch)
+    return batches
+
+
+def losses_by_frame(learner, step):
+    """Learn a first step: loss -> value of each of its frames, as the fast learner is trained on it."""
+    losses = []
+    plain_loss = learner.strategy.detector.loss
+    learner.strategy.detector.loss = lambda *batch: losses.append(plain_loss(*batch)) or losses[-1]
+    learner.learn(step)
+    return {name: values.tolist() for name, values in losses[0].items()}
+
+
+@torch.no_grad()
+def kept_now(learner):
+    """How much of itself the slow learner keeps at the next step: what is left of ones that follow zeros."""
+    for value in learner.slow.model.state_dict().values():
+        value.fill_(1)
+    for value in learner.strategy.detector.model.state_dict().values():
+        value.fill_(0)
+    learner.consolidate()
+    return weights(learner.slow).unique().item()
+
+
 def test_only_unlabelled_frames_get_pseudo_labels_and_only_confident_ones(learner, a_step):
     step = a_step(frames=4, labelled=1)
 
@@ -48,6 +78,15 @@ def test_only_unlabelled_frames_get_pseudo_labels_and_only_confident_ones(learne
 
     assert [frame.id for frame, _ in pseudo] == [1, 2, 3]
     assert all(len(labels) == 1 and labels.source == "pseudo" for _, labels in pseudo)
+
+
+@pytest.mark.parametrize(("threshold", "sure"), [(0.0, 4), (0.5, 2), (0.8, 1), (1.0, 0)])
+def test_sure_is_what_scores_above_the_threshold_that_is_set(learner, a_step, threshold, sure):
+    found = detections(0.9, 0.75, 0.5, 0.25)
+
+    (_, labels), *_ = sees(learner(score_threshold=threshold), found).pseudo_label(a_step(labelled=0))
+
+    assert len(labels) == sure
 
 
 def test_what_is_nearly_sure_can_be_kept_out_of_the_background(learner, a_step):
@@ -79,12 +118,30 @@ def test_at_most_a_hundred_a_frame_or_what_is_set(learner, a_step):
     assert len(labels) == 5
 
 
-def test_proposals_do_not_learn_from_pseudo_labels_unless_asked(learner, a_step):
-    (_, plain), *_ = sees(learner(pseudo_weight=0.5), detections(0.9)).pseudo_label(a_step(labelled=0))
-    (_, asked), *_ = sees(learner(proposal_loss=True), detections(0.9)).pseudo_label(a_step(labelled=0))
+def test_proposals_learn_from_labelled_frames_and_from_pseudo_labelled_ones_only_when_asked(learner, a_step):
+    found = detections(0.9, boxes=[[20, 15, 40, 35]])
 
-    assert plain.weights == LossWeights(proposals=0, boxes=0.5, classes=0.5)
-    assert asked.weights == LossWeights(1, 1, 1)
+    plain = losses_by_frame(sees(learner(), found), a_step(frames=4, labelled=1))
+    asked = losses_by_frame(sees(learner(proposal_loss=True), found), a_step(frames=4, labelled=1))
+
+    for name in ("proposal_class", "proposal_box"):
+        assert plain[name] == [asked[name][0], 0, 0, 0]
+        assert min(asked[name]) > 0
+    for name in ("region_class", "region_box"):
+        assert plain[name] == asked[name]
+
+
+def test_lambda_scales_the_region_losses_of_pseudo_labelled_frames_and_nothing_else(learner, a_step):
+    found = detections(0.9, boxes=[[20, 15, 40, 35]])
+
+    full = losses_by_frame(sees(learner(), found), a_step(frames=4, labelled=1))
+    quarter = losses_by_frame(sees(learner(pseudo_weight=0.25), found), a_step(frames=4, labelled=1))
+
+    for name in ("region_class", "region_box"):
+        assert min(full[name]) > 0
+        assert quarter[name] == [full[name][0], *(value / 4 for value in full[name][1:])]
+    for name in ("proposal_class", "proposal_box"):
+        assert quarter[name] == full[name]
 
 
 def test_frames_in_which_nothing_is_sure_count_as_empty_or_are_left_out(learner, a_step):
@@ -97,46 +154,61 @@ def test_frames_in_which_nothing_is_sure_count_as_empty_or_are_left_out(learner,
     assert dropped == []
 
 
-def test_pseudo_labels_can_wait_or_be_switched_off(learner, a_step):
-    waiting = sees(learner(warmup_steps=1), detections(0.9))
+def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):
+    one, bare = sees(learner(pseudo_labels=False), detections(0.9)), learner().strategy
 
-    assert waiting.learn(a_step(0)).pseudo == {}
-    assert set(waiting.learn(a_step(1)).pseudo) == {6, 7}
-    assert sees(learner(pseudo_labels=False), detections(0.9)).learn(a_step(0)).pseudo == {}
+    told = [one.learn(a_step(index)).pseudo for index in range(2)]
+    for index in range(2):
+        bare.learn(a_step(index))
+
+    assert told == [{}, {}]
+    assert torch.equal(weights(one.strategy.detector), weights(bare.detector))
 
 
-def test_the_fast_learner_can_be_the_labeller(learner, a_step):
-    one = sees(learner(labeller="fast"), detections(0.9))
-    one.strategy.detector.predict = lambda images: [detections(0.8, 0.9)] * len(images)
+def test_pseudo_labels_are_told_and_trained_on_only_after_the_warm_up(learner, a_step):
+    one = sees(learner(warmup_steps=2), detections(0.9))
+    batches = batches_of(one)
 
-    (_, labels), *_ = one.pseudo_label(a_step(labelled=0))
+    told = [set(one.learn(a_step(index)).pseudo) for index in range(3)]
 
-    assert len(labels) == 2
+    assert told == [set(), set(), {10, 11}]
+    current = [batch.pairs for batch in batches if batch.name == "current"]
+    assert [[frame.id for frame, _ in pairs] for pairs in current] == [[0, 1], [4, 5], [8, 9, 10, 11]]
+
+
+@pytest.mark.parametrize(("labeller", "classes"), [("slow", [0]), ("fast", [1, 1])])
+def test_the_labeller_is_the_slow_learner_or_the_fast_one_as_set(learner, a_step, labeller, classes):
+    one = sees(learner(labeller=labeller), detections(0.9))
+    one.strategy.detector.predict = lambda images: [detections(0.9, 0.8, classes=[1, 1])] * len(images)
+
+    pseudo = one.learn(a_step(frames=4, labelled=2)).pseudo
+
+    assert {number: labels.classes.tolist() for number, labels in pseudo.items()} == {2: classes, 3: classes}
 
 
 def test_pseudo_labels_are_told_as_found_and_trained_on_augmented(learner, a_step):
     one = sees(learner(), detections(0.9))
-    taught = []
-    plain_learn = one.strategy.learn
-    one.strategy.learn = lambda step: taught.append(step) or plain_learn(step)
+    batches = batches_of(one)
 
     learned = one.learn(a_step(frames=4, labelled=1))
 
     assert learned.pseudo[1].boxes.tolist() == [[0, 0, 10, 10]]
-    sizes = {frame.id: frame.size for frame in taught[0].frames}
+    sizes = {frame.id: frame.size for frame, _ in batches[0].pairs}
     assert sizes[0] == (48, 64)
     assert sizes[1] == (43, 58)
 
 
-def test_augmentation_can_be_switched_off(learner, a_step):
+def test_without_augmentation_pseudo_labelled_frames_are_trained_on_as_they_are(learner, a_step):
     one = sees(learner(augment=False), detections(0.9))
-    taught = []
-    plain_learn = one.strategy.learn
-    one.strategy.learn = lambda step: taught.append(step) or plain_learn(step)
+    step = a_step(frames=4, labelled=1)
+    batches = batches_of(one)
 
-    one.learn(a_step())
+    one.learn(step)
 
-    assert {frame.size for frame in taught[0].frames} == {(48, 64)}
+    shown = batches[0].pairs
+    for (frame, _), given in zip(shown, step.frames, strict=True):
+        np.testing.assert_array_equal(frame.image(), given.image())
+    assert [labels.boxes.tolist() for _, labels in shown[1:]] == [[[0, 0, 10, 10]]] * 3
 
 
 def test_pseudo_labels_never_enter_the_memory(learner, a_step):
@@ -168,20 +240,40 @@ def test_the_slow_learner_labels_before_it_follows_and_follows_after_training(le
     torch.testing.assert_close(weights(one.slow), 0.9 * start + 0.1 * fast)
 
 
-def test_at_first_the_slow_learner_follows_closely(learner, a_step):
-    one = learner(keep=0.99)
-    start = weights(one.slow).clone()
+@pytest.mark.parametrize(("ema_warmup", "kept"), [(True, [2 / 11, 3 / 12, 0.3, 0.3]), (False, [0.3, 0.3, 0.3, 0.3])])
+def test_only_with_ema_warm_up_the_slow_learner_keeps_less_at_first(learner, ema_warmup, kept):
+    one = learner(keep=0.3, ema_warmup=ema_warmup)
+
+    assert [kept_now(one) for _ in range(4)] == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("options", [{"pseudo_labels": False}, {"warmup_steps": 9}])
+def test_the_slow_learner_follows_also_while_nothing_is_pseudo_labelled(learner, a_step, options):
+    one = learner(keep=0, **options)
 
     one.learn(a_step())
 
-    torch.testing.assert_close(weights(one.slow), 2 / 11 * start + 9 / 11 * weights(one.strategy.detector))
+    assert torch.equal(weights(one.slow), weights(one.strategy.detector))
 
 
-def test_without_ema_the_slow_learner_is_the_fast_one(learner, a_step):
+@pytest.mark.parametrize(("ema", "same_as_fast"), [(True, False), (False, True)])
+def test_people_see_the_slow_learner_and_without_ema_the_fast_one(learner, a_step, ema, same_as_fast):
+    one = learner(ema=ema)
+    images = [frame.image() for frame in a_step().frames]
+
+    one.learn(a_step())
+
+    seen, by_fast = (np.concatenate([found.scores for found in who.predict(images)]) for who in (one, one.strategy))
+    assert np.array_equal(seen, by_fast) == same_as_fast
+
+
+def test_without_ema_the_fast_learner_writes_the_pseudo_labels(learner, a_step):
     one = learner(ema=False)
-    one.learn(a_step())
+    one.strategy.detector.predict = lambda images: [detections(0.9)] * len(images)
 
-    assert one.slow is one.strategy.detector
+    pseudo = one.learn(a_step(frames=4, labelled=2)).pseudo
+
+    assert {number: len(labels) for number, labels in pseudo.items()} == {2: 1, 3: 1}
 
 
 def test_no_gradient_reaches_the_slow_learner(learner, a_step):
@@ -207,25 +299,37 @@ def test_the_present_does_not_gain_weight_by_pseudo_labels(learner, a_step):
     """Labelled and pseudo-labelled frames share one mean; the replayed past is a part of its own."""
     one = sees(learner(recipe="joint"), detections(0.9))
     one.learn(a_step(0))
-    taught = []
-    plain_update = one.strategy.update
-    one.strategy.update = lambda batch: taught.append(batch) or plain_update(batch)
+    batches = batches_of(one)
+
+    one.learn(a_step(1, frames=8, labelled=2))
+
+    (batch,) = batches
+    assert batch.name == "current+replay"
+    np.testing.assert_allclose(batch.shares, [0.5 / 8] * 8 + [0.5 / 4] * 4)
+
+
+@pytest.mark.parametrize(("recipe", "updates"), [("released", ["current", "replay"]), ("joint", ["current+replay"])])
+def test_released_updates_on_current_frames_and_then_on_replayed_ones_and_joint_once(learner, a_step, recipe, updates):
+    one = learner(recipe=recipe)
+    one.learn(a_step(0))
+    batches, done = batches_of(one), []
+    one.strategy.optimizer.register_step_post_hook(lambda *_: done.append(batches[-1].name))
 
     one.learn(a_step(1))
 
-    (batch,) = taught
-    assert batch.name == "current+replay"
-    np.testing.assert_allclose(batch.shares, [0.5 / 4] * 4 + [0.5 / 4] * 4)
+    assert [batch.name for batch in batches] == done == updates
 
 
-def test_released_takes_two_updates_and_joint_one(learner, a_step):
-    for recipe, names in (("released", ["current", "replay"]), ("joint", ["current+replay"])):
-        one = learner(recipe=recipe)
-        one.learn(a_step(0))
+def test_every_switch_reaches_the_learner_from_the_command_line():
+    plug_in = {"ema": False, "pseudo_labels": False, "labeller": "fast", "score_threshold": 0.5, "pseudo_weight": 0.5}
+    plug_in |= {"proposal_loss": True, "augment": False, "ema_warmup": False, "warmup_steps": 3}
+    texts = ["strategy.recipe=joint", *(f"efficient_cls.{name}={value}" for name, value in plug_in.items())]
 
-        losses = one.learn(a_step(1)).losses
+    config = load_config(None, [override(text) for text in texts])
+    learner = wrapped(config, build_strategy(config, ("mug", "book")), None)
 
-        assert list(dict.fromkeys(name.split("/")[0] for name in losses)) == names
+    assert learner.options == EfficientCLSOptions(**plug_in)
+    assert learner.strategy.options.recipe == "joint"
 
 
 def test_a_bare_label_is_enough_at_full_annotation_cost(learner, a_step):

@@ -26,19 +26,41 @@ if TYPE_CHECKING:
     from leocod.loop import run
     from leocod.memory import ReplayMemory
     from leocod.settings import Settings
-    from leocod.strategies.base import Learner, Strategy
-    from leocod.strategies.icarl import ICaRL, ICaRLOptions
+    from leocod.strategies.agem import AGEM, AGEMOptions
+    from leocod.strategies.base import (
+        Batch,
+        Learner,
+        MemoryOptions,
+        MemoryStrategy,
+        ReplayOptions,
+        ReplayStrategy,
+        Strategy,
+        StrategyOptions,
+    )
+    from leocod.strategies.derpp import DERPP, DERPPOptions
+    from leocod.strategies.ewc import EWC, EWCOptions
+    from leocod.strategies.gdumb import GDumb
+    from leocod.strategies.icarl import ICaRL
+    from leocod.strategies.icarl_wang import ICaRLWang
     from leocod.strategies.incremental import Incremental
-    from leocod.strategies.offline import Offline
+    from leocod.strategies.iod import IOD, IODOptions
+    from leocod.strategies.offline import Offline, OfflineOptions
     from leocod.types import Detections, Frame, Labels, LossWeights, Step
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "AGEM": "strategies.agem",
+    "AGEMOptions": "strategies.agem",
+    "Batch": "strategies.base",
     "Benchmark": "benchmarks.base",
     "BudgetLabeller": "labelling",
+    "DERPP": "strategies.derpp",
+    "DERPPOptions": "strategies.derpp",
     "Detections": "types",
     "Detector": "detectors.base",
+    "EWC": "strategies.ewc",
+    "EWCOptions": "strategies.ewc",
     "EfficientCLS": "efficient_cls",
     "EfficientCLSOptions": "efficient_cls",
     "Evaluated": "events",
@@ -46,15 +68,23 @@ _HOME = {
     "Event": "events",
     "ExperimentConfig": "config",
     "Frame": "types",
+    "GDumb": "strategies.gdumb",
     "ICaRL": "strategies.icarl",
-    "ICaRLOptions": "strategies.icarl",
+    "ICaRLWang": "strategies.icarl_wang",
+    "IOD": "strategies.iod",
+    "IODOptions": "strategies.iod",
     "Incremental": "strategies.incremental",
     "Labels": "types",
     "Learner": "strategies.base",
     "LeocodError": "errors",
     "LossWeights": "types",
+    "MemoryOptions": "strategies.base",
+    "MemoryStrategy": "strategies.base",
     "Offline": "strategies.offline",
+    "OfflineOptions": "strategies.offline",
     "ReplayMemory": "memory",
+    "ReplayOptions": "strategies.base",
+    "ReplayStrategy": "strategies.base",
     "RunFinished": "events",
     "RunStarted": "events",
     "Settings": "settings",
@@ -62,6 +92,7 @@ _HOME = {
     "StepFinished": "events",
     "StepLearned": "events",
     "Strategy": "strategies.base",
+    "StrategyOptions": "strategies.base",
     "Stream": "benchmarks.base",
     "Tiny": "detectors.tiny",
     "TinyOptions": "detectors.tiny",
@@ -77,10 +108,18 @@ _HOME = {
 """Public name -> the module that defines it."""
 
 __all__ = [
+    "AGEM",
+    "DERPP",
+    "EWC",
+    "IOD",
+    "AGEMOptions",
+    "Batch",
     "Benchmark",
     "BudgetLabeller",
+    "DERPPOptions",
     "Detections",
     "Detector",
+    "EWCOptions",
     "EfficientCLS",
     "EfficientCLSOptions",
     "Evaluated",
@@ -88,15 +127,22 @@ __all__ = [
     "Event",
     "ExperimentConfig",
     "Frame",
+    "GDumb",
     "ICaRL",
-    "ICaRLOptions",
+    "ICaRLWang",
+    "IODOptions",
     "Incremental",
     "Labels",
     "Learner",
     "LeocodError",
     "LossWeights",
+    "MemoryOptions",
+    "MemoryStrategy",
     "Offline",
+    "OfflineOptions",
     "ReplayMemory",
+    "ReplayOptions",
+    "ReplayStrategy",
     "RunFinished",
     "RunStarted",
     "Settings",
@@ -104,6 +150,7 @@ __all__ = [
     "StepFinished",
     "StepLearned",
     "Strategy",
+    "StrategyOptions",
     "Stream",
     "Tiny",
     "TinyOptions",

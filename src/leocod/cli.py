@@ -61,7 +61,7 @@ app = typer.Typer(
 
 Override = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set any key, e.g. strategy.memory.per_class=10. May be repeated."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set any key, e.g. strategy.memory_per_class=10. May be repeated."),
 ]
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
 

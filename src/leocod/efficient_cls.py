@@ -52,7 +52,7 @@ class EfficientCLSOptions(Settings):
     warmup_steps: int = Field(0, ge=0)
     """Steps before the first pseudo labels."""
     pseudo_weight: float = Field(1.0, ge=0)
-    """How much a pseudo-labelled frame counts in the loss of classes and boxes: the paper's lambda."""
+    """How much a pseudo-labelled frame counts in every loss that it takes part in: the paper's lambda."""
     proposal_loss: bool = False
     """Train the region proposals on pseudo-labelled frames too."""
     augment: bool = True

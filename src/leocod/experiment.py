@@ -207,7 +207,7 @@ def _memory(experiment: Experiment) -> dict[str, Any]:
         "bytes": memory.bytes,
         "frames": len(memory),
         "by_class": {
-            name: {"frames": len(memory.slots.get(number, ())), "seen": memory.seen.get(number, 0)}
+            name: {"frames": memory.count(number), "seen": memory.seen.get(number, 0)}
             for number, name in enumerate(experiment.benchmark.classes)
         },
     }

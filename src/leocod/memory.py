@@ -3,144 +3,238 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from pydantic import Field
 
-from leocod.settings import Settings
 from leocod.types import Frame, LabelledFrame, Labels
 
+Store = Literal["balanced", "random"]
+Replacement = Literal["reservoir", "released", "first"]
 
-class MemoryOptions(Settings):
-    """What is kept for replay."""
-
-    per_class: int = Field(5, ge=1)
-    """Frames kept for each class, each with all of its boxes."""
-    replacement: Literal["reservoir", "released"] = "reservoir"
-    """When a class is full: `reservoir` keeps an even sample of all its frames; `released`, the authors' rule, lets a
-    new frame in with chance n / (n + 1) and overwrites any slot, which soon leaves only recent frames."""
-    draw_per_class: int = Field(2, ge=1)
-    """Frames that each class may contribute to one draw."""
+ALL = -1
+"""The one shelf of a memory that does not tell classes apart."""
 
 
 class ReplayMemory:
-    """Class-balanced: every class has its own slots. A frame may fill slots of several classes but is held once."""
+    """Shelves of a few places each. `balanced`: a shelf for every class. `random`: one for all, of the same total size.
 
-    def __init__(self, options: MemoryOptions, *, seed: int) -> None:
-        self.options = options
+    An entry is a frame with labels. It may stand on the shelves of several classes and is held once; so are the pixels
+    of a frame that has several entries. Neither adding nor drawing looks at more than it handles.
+    """
+
+    def __init__(
+        self,
+        *,
+        per_class: int = 5,
+        store: Store = "balanced",
+        replacement: Replacement = "reservoir",
+        seed: int,
+    ) -> None:
+        self.per_class = per_class
+        self.store = store
+        self.replacement = replacement
         self.random = np.random.default_rng(seed)
-        self.slots: dict[int, list[int]] = {}
-        """Class -> ids of the frames that stand for it."""
-        self.seen: dict[int, int] = defaultdict(int)
+        self.shelves: dict[int, list[int]] = {}
+        """Class -> numbers of the entries that stand for it."""
+        self.seen: dict[int, int] = {}
         """Class -> how many frames of it were offered."""
-        self._frames: dict[int, LabelledFrame] = {}
-        self._uses: dict[int, int] = defaultdict(int)
+        self.bytes = 0
+        """Pixels and labels held."""
+        self._order: list[int] = []
+        """The shelves by number, so that one can be drawn without listing them."""
+        self._offered: dict[int, int] = {}
+        """Shelf -> how many frames were offered to it."""
+        self._entries: dict[int, LabelledFrame] = {}
+        self._frames: dict[int, Frame] = {}
+        self._places: dict[int, int] = defaultdict(int)
+        """Entry -> how many places it takes."""
+        self._sharing: dict[int, int] = defaultdict(int)
+        """Frame id -> how many entries show it."""
+        self._next = 0
 
     def __len__(self) -> int:
+        """Frames held."""
         return len(self._frames)
 
     @property
-    def bytes(self) -> int:
-        """Pixels and boxes held."""
-        return sum(_bytes_of(pair) for pair in self._frames.values())
+    def frames(self) -> list[LabelledFrame]:
+        """Every entry held, oldest first."""
+        return list(self._entries.values())
 
     @property
-    def frames(self) -> list[LabelledFrame]:
-        """Everything held, oldest first."""
-        return list(self._frames.values())
+    def capacity(self) -> int:
+        """Places for all classes seen so far."""
+        return self.per_class * len(self.seen)
+
+    def count(self, name: int) -> int:
+        """Entries kept for a class; in a random store, those that happen to show it."""
+        if self.store == "balanced":
+            return len(self.shelves.get(name, ()))
+        return sum(name in labels.classes for _, labels in self._entries.values())
 
     def add(self, pairs: Sequence[LabelledFrame]) -> None:
-        """Offer labelled frames. Each class in a frame decides for itself whether the frame takes one of its slots."""
+        """Offer labelled frames. Each shelf decides for itself whether a frame takes one of its places."""
         for frame, labels in pairs:
-            for name in np.unique(labels.classes).tolist():
-                self._offer(name, frame, labels)
+            entry, self._next = self._next, self._next + 1
+            classes = np.unique(labels.classes).tolist()
+            for name in classes:
+                self.seen[name] = self.seen.get(name, 0) + 1
+            for shelf in classes if self.store == "balanced" else (ALL,):
+                self._offer(shelf, entry, frame, labels)
 
-    def sample(self, count: int) -> list[LabelledFrame]:
-        """Up to `draw_per_class` frames of each class, then `count` of these at random; with fewer, they repeat."""
+    def sample(self, count: int, *, per_class: int) -> list[LabelledFrame]:
+        """Up to `per_class` entries of each class, `count` of these at random; with fewer, they repeat."""
+        most = per_class if self.store == "balanced" else count
+        drawn = self._drawn(most, count)
+        return [self._entries[drawn[number % len(drawn)]] for number in range(count)] if drawn else []
+
+    def one_of_each(self) -> list[LabelledFrame]:
+        """One entry, by chance, for every class."""
+        return [
+            self._entries[entries[int(self.random.integers(len(entries)))]]
+            for entries in self.shelves.values()
+            if entries
+        ]
+
+    def _drawn(self, most: int, count: int) -> list[int]:
+        """Different entries, up to `count` in all and up to `most` from a shelf.
+
+        Every shelf has `most` turns. All turns are shuffled, but only as far as they are needed.
+        """
         drawn: dict[int, None] = {}
-        for ids in self.slots.values():
-            chosen = self.random.permutation(len(ids))[: self.options.draw_per_class]
-            drawn.update((ids[number], None) for number in chosen)
-        if not drawn:
-            return []
-        candidates = list(drawn)
-        order = [candidates[number] for number in self.random.permutation(len(candidates))]
-        return [self._frames[order[number % len(order)]] for number in range(count)]
+        decks: dict[int, _Deck] = {}
+        turns = _Deck(len(self._order) * most)
+        while turns and len(drawn) < count:
+            shelf = self._order[turns.draw(self.random) % len(self._order)]
+            entries = self.shelves[shelf]
+            if deck := decks.setdefault(shelf, _Deck(len(entries))):
+                drawn[entries[deck.draw(self.random)]] = None
+        return list(drawn)
 
-    def _offer(self, name: int, frame: Frame, labels: Labels) -> None:
-        self.seen[name] += 1
-        ids = self.slots.setdefault(name, [])
-        if len(ids) < self.options.per_class:
-            ids.append(frame.id)
-            self._hold(frame, labels)
-        elif (slot := self._slot_for_newcomer(name)) is not None:
-            self._release(ids[slot])
-            ids[slot] = frame.id
-            self._hold(frame, labels)
+    def _offer(self, shelf: int, entry: int, frame: Frame, labels: Labels) -> None:
+        self._offered[shelf] = self._offered.get(shelf, 0) + 1
+        if shelf not in self.shelves:
+            self.shelves[shelf] = []
+            self._order.append(shelf)
+        entries = self.shelves[shelf]
+        if len(entries) < self._size(shelf):
+            entries.append(entry)
+            self._hold(entry, frame, labels)
+        elif (place := self._place_for_newcomer(shelf)) is not None:
+            leaving, entries[place] = entries[place], entry
+            self._hold(entry, frame, labels)
+            self._release(leaving)
 
-    def _slot_for_newcomer(self, name: int) -> int | None:
-        size = self.options.per_class
-        if self.options.replacement == "reservoir":
-            slot = int(self.random.integers(self.seen[name]))
-        else:
-            slot = int(self.random.integers(size)) if self.random.integers(size + 1) < size else size
-        return slot if slot < size else None
+    def _size(self, shelf: int) -> int:
+        return self.capacity if shelf == ALL else self.per_class
 
-    def _hold(self, frame: Frame, labels: Labels) -> None:
-        if frame.id not in self._frames:
-            # A view would keep the whole step's pixels alive.
-            held = Frame(frame.id, frame.video, frame.index, frame.size, frame.image().copy())
-            self._frames[frame.id] = (held, labels)
-        self._uses[frame.id] += 1
+    def _place_for_newcomer(self, shelf: int) -> int | None:
+        size = len(self.shelves[shelf])
+        if self.replacement == "first" or not size:
+            return None
+        choices = self._offered[shelf] if self.replacement == "reservoir" else size + 1
+        place = int(self.random.integers(choices))
+        return place if place < size else None
 
-    def _release(self, frame_id: int) -> None:
-        self._uses[frame_id] -= 1
-        if self._uses[frame_id] == 0:
-            del self._uses[frame_id], self._frames[frame_id]
+    def _hold(self, entry: int, frame: Frame, labels: Labels) -> None:
+        if entry not in self._entries:
+            if frame.id not in self._frames:
+                # A view would keep the whole step's pixels alive.
+                held = Frame(frame.id, frame.video, frame.index, frame.size, frame.image().copy())
+                self._frames[frame.id] = held
+                self.bytes += held.bytes
+            self._entries[entry] = (self._frames[frame.id], labels)
+            self._sharing[frame.id] += 1
+            self.bytes += labels.bytes
+        self._places[entry] += 1
+
+    def _release(self, entry: int) -> None:
+        self._places[entry] -= 1
+        if self._places[entry]:
+            return
+        frame, labels = self._entries.pop(entry)
+        del self._places[entry]
+        self.bytes -= labels.bytes
+        self._sharing[frame.id] -= 1
+        if not self._sharing[frame.id]:
+            del self._sharing[frame.id], self._frames[frame.id]
+            self.bytes -= frame.bytes
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, pixels included."""
+        """Everything, pixels included: tensors and plain values, so that a checkpoint loads without running code."""
         return {
-            "slots": {name: list(ids) for name, ids in self.slots.items()},
+            "shelves": {shelf: list(entries) for shelf, entries in self.shelves.items()},
             "seen": dict(self.seen),
+            "offered": dict(self._offered),
+            "next": self._next,
             "random": self.random.bit_generator.state,
-            "frames": [_packed(frame, labels) for frame, labels in self._frames.values()],
+            "frames": [_packed_frame(frame) for frame in self._frames.values()],
+            "entries": {entry: _packed_labels(frame, labels) for entry, (frame, labels) in self._entries.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> Self:
         """Continue from a state."""
-        self.slots = {name: list(ids) for name, ids in state["slots"].items()}
-        self.seen = defaultdict(int, state["seen"])
+        self.shelves = {shelf: list(entries) for shelf, entries in state["shelves"].items()}
+        self._order = list(self.shelves)
+        self.seen, self._offered, self._next = dict(state["seen"]), dict(state["offered"]), state["next"]
         self.random.bit_generator.state = state["random"]
-        self._frames = {packed["id"]: _unpacked(packed) for packed in state["frames"]}
-        self._uses = defaultdict(int)
-        for ids in self.slots.values():
-            for frame_id in ids:
-                self._uses[frame_id] += 1
+        self._frames = {packed["id"]: _frame(packed) for packed in state["frames"]}
+        self._entries = {
+            entry: (self._frames[packed["frame"]], _labels(packed)) for entry, packed in state["entries"].items()
+        }
+        self._places = _counted(entry for entries in self.shelves.values() for entry in entries)
+        self._sharing = _counted(frame.id for frame, _ in self._entries.values())
+        self.bytes = sum(frame.bytes for frame in self._frames.values())
+        self.bytes += sum(labels.bytes for _, labels in self._entries.values())
         return self
 
 
-def _bytes_of(pair: LabelledFrame) -> int:
-    frame, labels = pair
-    return int(frame.image().nbytes + labels.boxes.nbytes + labels.classes.nbytes)
+class _Deck:
+    """The numbers below a size in random order, drawn one by one: a shuffle that goes only as far as it is asked."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self._moved: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return self.left > 0
+
+    def draw(self, random: np.random.Generator) -> int:
+        self.left -= 1
+        place = int(random.integers(self.left + 1))
+        number = self._moved.get(place, place)
+        self._moved[place] = self._moved.pop(self.left, self.left)
+        return number
 
 
-def _packed(frame: Frame, labels: Labels) -> dict[str, Any]:
-    """Only tensors and plain values, so that a checkpoint loads without running code."""
+def _counted(things: Iterable[int]) -> dict[int, int]:
+    counts: dict[int, int] = defaultdict(int)
+    for thing in things:
+        counts[thing] += 1
+    return counts
+
+
+def _packed_frame(frame: Frame) -> dict[str, Any]:
+    return {"id": frame.id, "video": frame.video, "index": frame.index, "pixels": torch.tensor(frame.image())}
+
+
+def _frame(packed: Mapping[str, Any]) -> Frame:
+    pixels = packed["pixels"].numpy()
+    return Frame(packed["id"], packed["video"], packed["index"], pixels.shape[:2], pixels)
+
+
+def _packed_labels(frame: Frame, labels: Labels) -> dict[str, Any]:
     return {
-        "id": frame.id,
-        "video": frame.video,
-        "index": frame.index,
-        "pixels": torch.tensor(frame.image()),
+        "frame": frame.id,
         "boxes": torch.tensor(labels.boxes),
         "classes": torch.tensor(labels.classes),
+        "logits": None if labels.logits is None else torch.tensor(labels.logits),
     }
 
 
-def _unpacked(packed: Mapping[str, Any]) -> LabelledFrame:
-    pixels = packed["pixels"].numpy()
-    frame = Frame(packed["id"], packed["video"], packed["index"], pixels.shape[:2], pixels)
-    return frame, Labels(packed["boxes"].numpy(), packed["classes"].numpy())
+def _labels(packed: Mapping[str, Any]) -> Labels:
+    logits = packed["logits"]
+    return Labels(packed["boxes"].numpy(), packed["classes"].numpy(), logits=None if logits is None else logits.numpy())

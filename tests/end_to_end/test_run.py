@@ -104,7 +104,7 @@ def test_results_have_every_key_and_count_right(first: Path) -> None:
 
 def test_the_config_is_complete_and_runs_the_same_again(first: Path, tmp_path: Path) -> None:
     config = yaml.safe_load((first / "config.yaml").read_text())
-    assert config["strategy"]["memory"]["per_class"] == 5
+    assert config["strategy"]["memory_per_class"] == 5
     assert load_config(first / "config.yaml").model_dump(mode="json") == config
 
     leocod("run", first / "config.yaml", "--out", tmp_path / "again")

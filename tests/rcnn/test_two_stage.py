@@ -119,22 +119,32 @@ def test_weights_scale_each_part_of_a_frames_loss(a_detector, batch):
     torch.testing.assert_close(scaled["region_class"], 2 * plain["region_class"])
 
 
+def test_class_logits_at_given_boxes_are_those_of_the_heads(a_detector, batch):
+    images, labels = batch
+    detector = a_detector()
+    boxes = [one.boxes for one in labels]
+
+    together = detector.class_logits(images, boxes)
+
+    assert [one.shape for one in together] == [(len(own), len(detector.classes) + 1) for own in boxes]
+    for image, own, found in zip(images, boxes, together, strict=True):
+        if len(own):
+            torch.testing.assert_close(found, detector.class_logits([image], [own])[0], rtol=1e-3, atol=1e-4)
+    assert detector.class_logits(images[:1], [boxes[0][:0]])[0].shape == (0, len(detector.classes) + 1)
+
+
 def test_a_frame_that_is_all_unsure_teaches_no_background(a_detector, a_frame):
     """With every proposal over something unsure, nothing is left to learn from a frame without labels."""
     frame, _ = a_frame(0, (0,))
     detector = a_detector()
-    found, real, _ = detector._propose(*_prepared(detector, frame), None)
+    batch, sizes, _ = detector.prepared([frame.image()])
+    found, real = detector.best(detector.scored(batch, detector.features(batch.tensors)), sizes)
     unsure = Labels(np.zeros((0, 4)), np.zeros(0), unsure=found[0][real[0]].detach().numpy())
 
     loss = detector.loss([frame.image()], [unsure])
 
     assert loss["region_class"].item() == 0
     assert detector.loss([frame.image()], [Labels.none()])["region_class"].item() > 0
-
-
-def _prepared(detector, frame):
-    batch, _, _ = detector._prepared([frame.image()])
-    return batch, detector._features(batch.tensors)
 
 
 def test_predicting_changes_nothing(a_detector, batch):

@@ -8,7 +8,7 @@ from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
-from leocod.memory import MemoryOptions, ReplayMemory
+from leocod.memory import ReplayMemory
 from leocod.sinks.samples import Samples, spread
 from leocod.types import Detections, Frame, LabelledFrame, Labels
 
@@ -35,7 +35,7 @@ class Corridor(Benchmark):
 
 class Rememberer:
     def __init__(self) -> None:
-        self.memory = ReplayMemory(MemoryOptions(), seed=0)
+        self.memory = ReplayMemory(seed=0)
 
 
 def corridor_events() -> list[Event]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.strategies.base import Batch, Strategy, StrategyOptions
+from leocod.errors import InvalidConfig
+from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
 
 
 def test_groups_count_the_same_and_so_do_frames_within_one(a_frame):
@@ -50,3 +51,35 @@ def test_the_optimiser_has_the_detectors_rate(a_detector):
 
     assert strategy.optimizer.param_groups[0]["lr"] == 0.005
     assert isinstance(strategy.optimizer, torch.optim.Adam)
+
+
+def test_more_replay_than_the_memory_can_hold_is_refused_with_the_range(a_detector):
+    with pytest.raises(InvalidConfig, match=r"strategy\.replay_per_step is 40: it should be from 1 to 30\."):
+        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=10))
+
+
+def test_the_papers_sixteen_are_always_allowed_and_repeat(a_detector, a_step):
+    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_per_class=1))
+    strategy.learn(a_step(0))
+
+    assert len(strategy.replayed()) == 16
+
+
+def test_memory_options_reach_the_memory(a_detector, a_step):
+    options = ReplayOptions(memory_per_class=2, memory_store="random", memory_replacement="first", recipe="joint")
+    strategy = ReplayStrategy(a_detector(), options)
+
+    for index in range(5):
+        strategy.learn(a_step(index))
+
+    assert [frame.id for frame, _ in strategy.memory.frames] == [0, 1, 4, 5]
+
+
+def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame):
+    strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=4, replay_per_class=1))
+    strategy.memory.add([a_frame(number, (number % 2,)) for number in range(6)])
+
+    drawn = strategy.replayed()
+
+    assert sorted(int(labels.classes[0]) for _, labels in drawn) == [0, 0, 1, 1]
+    assert len({frame.id for frame, _ in drawn}) == 2

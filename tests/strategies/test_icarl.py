@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from leocod.strategies.icarl import ICaRL, ICaRLOptions
+from leocod.strategies.base import ReplayOptions
+from leocod.strategies.icarl import ICaRL
 
 
 def test_a_frame_is_never_replayed_in_the_step_it_arrives(a_detector, a_step):
-    strategy = ICaRL(a_detector(), ICaRLOptions(replay_per_step=4))
+    strategy = ICaRL(a_detector(), ReplayOptions(replay_per_step=4))
     replayed = []
     plain = strategy.update
     strategy.update = lambda batch: (
@@ -23,7 +24,7 @@ def test_a_frame_is_never_replayed_in_the_step_it_arrives(a_detector, a_step):
 
 def test_the_released_recipe_stores_at_most_four_frames_of_a_step_and_joint_all(a_detector, a_step):
     for recipe, kept in (("released", 4), ("joint", 8)):
-        strategy = ICaRL(a_detector(), ICaRLOptions(recipe=recipe))
+        strategy = ICaRL(a_detector(), ReplayOptions(recipe=recipe))
 
         strategy.learn(a_step(frames=8, labelled=8))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from leocod.types import Detections, Images, Labels
@@ -39,6 +41,23 @@ class Detector(Protocol):
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """The weights that training changes."""
+        ...
+
+    def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
+        """The same, with names."""
+        ...
+
+    def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
+        """What the classifier says of given boxes, an image at a time: boxes x outputs, background first."""
+        ...
+
+    def distillation(
+        self, images: Images, teacher: Self, *, classes: Sequence[int], temperature: float
+    ) -> dict[str, Tensor]:
+        """How far this detector is from another one, as named losses, one value a frame.
+
+        `classes` are those that the other one knows: what it says of others is of no interest.
+        """
         ...
 
     def state_dict(self) -> dict[str, Any]:

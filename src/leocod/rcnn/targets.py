@@ -56,6 +56,23 @@ class Truth:
         return Truth(boxes.to(device) * scales.repeat(1, 2)[:, None], classes.to(device), real.to(device))
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """All that the labels of a batch say about regions."""
+
+    truth: Truth
+    unsure: Truth
+    """What may or may not be there; of no class."""
+    background: Tensor
+    """Frames: how much it counts when a region of the frame that shows no object is taken for one."""
+
+    @staticmethod
+    def of(labels: Sequence[Labels], scales: Tensor) -> Lesson:
+        """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
+        background = torch.tensor([one.weights.background for one in labels]).to(scales)
+        return Lesson(Truth.of(labels, scales), Truth.unsure(labels, scales), background)
+
+
 def overlaps(truth: Truth, boxes: Tensor) -> Tensor:
     """IoU of true boxes with boxes, which all frames may share: frames x most x boxes; -1 for padding."""
     one, two = truth.boxes[:, :, None], (boxes if boxes.dim() == 3 else boxes[None])[:, None]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 from torchvision.models.detection import FasterRCNN
@@ -20,11 +21,25 @@ from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, clip_boxes_to_image
 
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, left_out, match, pick, sample
+from leocod.rcnn.distillation import distances
+from leocod.rcnn.targets import BACKGROUND, IGNORED, Lesson, left_out, match, pick, sample
 from leocod.types import Detections, Images, Labels
 
 SMALLEST_BOX = 1e-2
 """Pixels; smaller detections are dropped, as in torchvision."""
+
+
+class Scored(NamedTuple):
+    """What the proposal head says of every anchor of every frame."""
+
+    scores: Tensor
+    """Frames x anchors."""
+    deltas: Tensor
+    """Frames x anchors x 4."""
+    anchors: Tensor
+    """Anchors x 4; the same in every frame."""
+    counts: list[int]
+    """Anchors in each level of the features."""
 
 
 class TwoStage:
@@ -40,12 +55,29 @@ class TwoStage:
 
     def loss(self, images: Images, labels: Sequence[Labels]) -> dict[str, Tensor]:
         self.model.train()
-        batch, sizes, scales = self._prepared(images)
-        truth, unsure = Truth.of(labels, scales), Truth.unsure(labels, scales)
-        features = self._features(batch.tensors)
-        proposals, real, losses = self._propose(batch, features, (truth, unsure))
-        losses |= self._region_losses(features, proposals, real, (truth, unsure), sizes)
+        batch, sizes, scales = self.prepared(images)
+        lesson = Lesson.of(labels, scales)
+        features = self.features(batch.tensors)
+        scored = self.scored(batch, features)
+        proposals, real = self.best(scored, sizes)
+        losses = self._proposal_losses(scored, lesson)
+        losses |= self._region_losses(features, proposals, real, lesson, sizes)
         return {name: value * self._weights(name, labels, value) for name, value in losses.items()}
+
+    def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
+        counts = [len(own) for own in boxes]
+        if not any(counts):
+            return [torch.zeros(0, len(self.classes) + 1) for _ in boxes]
+        batch, sizes, scales = self.prepared(images)
+        places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
+        logits, _ = self.looked_at(self.features(batch.tensors), places, sizes)
+        return list(logits.split(counts))
+
+    def distillation(
+        self, images: Images, teacher: Self, *, classes: Sequence[int], temperature: float
+    ) -> dict[str, Tensor]:
+        self.model.train()
+        return distances(self, teacher, images, classes=classes, temperature=temperature)
 
     def predict(self, images: Images) -> list[Detections]:
         if not images:
@@ -61,7 +93,10 @@ class TwoStage:
     # -- state
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        return (parameter for parameter in self.model.parameters() if parameter.requires_grad)
+        return (parameter for _, parameter in self.named_parameters())
+
+    def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
+        return ((name, value) for name, value in self.model.named_parameters() if value.requires_grad)
 
     def state_dict(self) -> dict[str, Any]:
         weights = {name: value.clone() for name, value in self.model.state_dict().items()}
@@ -96,7 +131,7 @@ class TwoStage:
 
     # -- the parts
 
-    def _prepared(self, images: Images) -> tuple[ImageList, list[tuple[int, int]], Tensor]:
+    def prepared(self, images: Images) -> tuple[ImageList, list[tuple[int, int]], Tensor]:
         """Images as one normalised batch, the input size of each, and the scale from image to input, x and y.
 
         Frames of one size are resized together, and stay in their place when a step mixes portrait and landscape.
@@ -132,14 +167,12 @@ class TwoStage:
         batched: Tensor = self.model.transform.batch_images(list(inputs), self.model.transform.size_divisible)
         return batched
 
-    def _features(self, tensors: Tensor) -> dict[str, Tensor]:
+    def features(self, tensors: Tensor) -> dict[str, Tensor]:
         features = self.model.backbone(tensors)
         return {"0": features} if isinstance(features, Tensor) else features
 
-    def _propose(
-        self, batch: ImageList, features: dict[str, Tensor], known: tuple[Truth, Truth] | None
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Regions worth a look, frames x most x 4; which are real; and, with labels, the losses of proposing."""
+    def scored(self, batch: ImageList, features: dict[str, Tensor]) -> Scored:
+        """Where the proposal head sees something."""
         rpn = self.model.rpn
         levels = list(features.values())
         scores_by_level, deltas_by_level = rpn.head(levels)
@@ -147,14 +180,12 @@ class TwoStage:
         anchors = rpn.anchor_generator(batch, levels)[0]
         frames = len(batch.image_sizes)
         scores, deltas = concat_box_prediction_layers(scores_by_level, deltas_by_level)
-        scores, deltas = scores.reshape(frames, -1), deltas.reshape(frames, -1, 4)
-        proposals, real = self._best(scores.detach(), deltas.detach(), anchors, counts, batch.image_sizes)
-        losses = {} if known is None else self._proposal_losses(scores, deltas, anchors, *known)
-        return proposals, real, losses
+        return Scored(scores.reshape(frames, -1), deltas.reshape(frames, -1, 4), anchors, counts)
 
-    def _best(
-        self, scores: Tensor, deltas: Tensor, anchors: Tensor, counts: list[int], sizes: list[tuple[int, int]]
-    ) -> tuple[Tensor, Tensor]:
+    @torch.no_grad()
+    def best(self, scored: Scored, sizes: list[tuple[int, int]]) -> tuple[Tensor, Tensor]:
+        """Regions worth a look, frames x most x 4, and which of them are real."""
+        scores, deltas, anchors, counts = scored
         rpn = self.model.rpn
         top, level, first = [], [], 0
         for number, part in enumerate(scores.split(counts, dim=1)):
@@ -179,15 +210,15 @@ class TwoStage:
             real[frame, : len(kept)] = True
         return proposals, real
 
-    def _proposal_losses(
-        self, scores: Tensor, deltas: Tensor, anchors: Tensor, truth: Truth, unsure: Truth
-    ) -> dict[str, Tensor]:
+    def _proposal_losses(self, scored: Scored, lesson: Lesson) -> dict[str, Tensor]:
+        scores, deltas, anchors, _ = scored
+        truth = lesson.truth
         rpn = self.model.rpn
         matcher, sampler = rpn.proposal_matcher, rpn.fg_bg_sampler
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
-        verdict = left_out(verdict, unsure, anchors)
+        verdict = left_out(verdict, lesson.unsure, anchors)
         positions, drawn = sample(
             verdict, count=sampler.batch_size_per_image, positives=sampler.positive_fraction, random=self.random
         )
@@ -195,6 +226,7 @@ class TwoStage:
         wrong = functional.binary_cross_entropy_with_logits(
             pick(scores, positions), (wanted > 0).float(), reduction="none"
         )
+        wrong = torch.where(wanted > 0, wrong, wrong * lesson.background[:, None])
         positive = drawn & (wanted > 0)
         places = anchors[positions]
         goal = torch.where(positive[..., None], pick(truth.boxes, pick(matched, positions)), places)
@@ -209,10 +241,10 @@ class TwoStage:
         features: dict[str, Tensor],
         proposals: Tensor,
         real: Tensor,
-        known: tuple[Truth, Truth],
+        lesson: Lesson,
         sizes: list[tuple[int, int]],
     ) -> dict[str, Tensor]:
-        truth, unsure = known
+        truth = lesson.truth
         heads = self.model.roi_heads
         sampler = heads.fg_bg_sampler
         regions, real = torch.cat([proposals, truth.boxes], dim=1), torch.cat([real, truth.real], dim=1)
@@ -220,7 +252,7 @@ class TwoStage:
         matched, verdict = match(
             truth, regions, above=matcher.high_threshold, below=matcher.low_threshold, best_too=False
         )
-        verdict = torch.where(real, left_out(verdict, unsure, regions), IGNORED)
+        verdict = torch.where(real, left_out(verdict, lesson.unsure, regions), IGNORED)
         positions, drawn = sample(
             verdict, count=sampler.batch_size_per_image, positives=sampler.positive_fraction, random=self.random
         )
@@ -228,11 +260,12 @@ class TwoStage:
         number = pick(matched, positions)
         wanted = torch.where(is_object, pick(truth.classes, number), BACKGROUND)
         places = pick(regions, positions)
-        logits, deltas = self._looked_at(features, places, drawn, sizes)
+        logits, deltas = self.looked_at(features, _rows(places, drawn), sizes)
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
         positive = wanted > BACKGROUND
+        wrong = torch.where(positive, wrong, wrong * lesson.background[frame])
         goal = torch.where(positive[:, None], goal, places)
         own = deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)[
             torch.arange(len(deltas), device=deltas.device), wanted
@@ -244,12 +277,12 @@ class TwoStage:
             "region_box": off.new_zeros(len(drawn)).index_add(0, frame, off) / each,
         }
 
-    def _looked_at(
-        self, features: dict[str, Tensor], places: Tensor, drawn: Tensor, sizes: list[tuple[int, int]]
+    def looked_at(
+        self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]
     ) -> tuple[Tensor, Tensor]:
-        """Class logits and box deltas of the drawn regions, in one long list."""
+        """Class logits and box deltas of each frame's regions, in one long list."""
         heads = self.model.roi_heads
-        pooled = heads.box_roi_pool(features, [row[chosen] for row, chosen in zip(places, drawn, strict=True)], sizes)
+        pooled = heads.box_roi_pool(features, regions, sizes)
         logits, deltas = heads.box_predictor(heads.box_head(pooled))
         return logits, deltas
 
@@ -262,14 +295,15 @@ class TwoStage:
         return functional.smooth_l1_loss(deltas, target, beta=1 / 9, reduction="none").sum(dim=-1)
 
     def _detect(self, images: Images) -> list[Detections]:
-        batch, sizes, scales = self._prepared(images)
-        features = self._features(batch.tensors)
-        proposals, real, _ = self._propose(batch, features, None)
-        logits, deltas = self._looked_at(features, proposals, real, sizes)
+        batch, sizes, scales = self.prepared(images)
+        features = self.features(batch.tensors)
+        proposals, real = self.best(self.scored(batch, features), sizes)
+        regions = _rows(proposals, real)
+        logits, deltas = self.looked_at(features, regions, sizes)
         heads = self.model.roi_heads
         chances = logits.softmax(dim=-1)[:, 1:]
         per_frame = real.sum(dim=1).tolist()
-        boxes = heads.box_coder.decode(deltas, [row[chosen] for row, chosen in zip(proposals, real, strict=True)])
+        boxes = heads.box_coder.decode(deltas, regions)
         found = []
         for frame, (own_boxes, own_chances) in enumerate(
             zip(boxes[:, 1:].split(per_frame), chances.split(per_frame), strict=True)
@@ -292,6 +326,11 @@ class TwoStage:
             "region_box": [one.weights.boxes for one in labels],
         }[loss]
         return torch.tensor(values, dtype=like.dtype, device=like.device)
+
+
+def _rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
+    """The chosen entries of each row."""
+    return [row[which] for row, which in zip(values, chosen, strict=True)]
 
 
 def _drawn_a_frame(drawn: Tensor) -> Tensor:

@@ -1,4 +1,7 @@
-"""A learner answers two calls, learn and predict. A strategy is a learner around one detector, with four hooks."""
+"""A learner answers two calls, learn and predict. A strategy is a learner around one detector, with four hooks.
+
+Below the plain strategy are two to build on: one that remembers frames, and one that also replays them at each step.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,20 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from torch import Tensor
 
 from leocod.benchmarks.base import Shuffle
 from leocod.detectors.base import Detector
-from leocod.memory import ReplayMemory
+from leocod.errors import InvalidConfig
+from leocod.memory import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
+
+RELEASED_INTAKE = 4
+"""Labelled frames of a step that may enter a memory in the authors' code."""
+REPLAYED = 16
+"""Frames replayed at a step, in the paper: as many as arrive."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,10 @@ class Batch:
     def labels(self) -> list[Labels]:
         return [labels for _, labels in self.pairs]
 
+    def mean(self, by_frame: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Losses that have one value a frame, each as its sum over the frames' shares."""
+        return {name: value @ torch.from_numpy(self.shares).to(value) for name, value in by_frame.items()}
+
     @staticmethod
     def mean_of(name: str, *groups: Sequence[LabelledFrame]) -> Batch:
         """The mean of the groups' means: groups count the same, and so do frames within one. Empty ones don't count."""
@@ -124,15 +138,17 @@ class Strategy:
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch."""
-        shares = torch.from_numpy(batch.shares)
-        parts = self.detector.loss(batch.images, batch.labels)
-        losses = {name: (value * shares.to(value.device)).sum() for name, value in parts.items()}
-        losses |= self.penalty(batch)
-        self.optimizer.zero_grad()
-        torch.stack(list(losses.values())).sum().backward()
+        losses = self.backward(batch)
         self.constrain(batch)
         self.optimizer.step()
         return {f"{batch.name}/{name}": value.item() for name, value in losses.items()}
+
+    def backward(self, batch: Batch) -> dict[str, Tensor]:
+        """The losses of a batch by name. Their gradient takes the place of any before."""
+        losses = batch.mean(self.detector.loss(batch.images, batch.labels)) | self.penalty(batch)
+        self.optimizer.zero_grad()
+        torch.stack(list(losses.values())).sum().backward()
+        return losses
 
     def predict(self, images: Images) -> list[Detections]:
         return self.detector.predict(images)
@@ -184,6 +200,83 @@ class Strategy:
         if self.memory is not None:
             self.memory.load_state_dict(state["memory"])
         self.random.bit_generator.state = state["random"]
+
+
+class MemoryOptions(StrategyOptions):
+    """Options of every strategy that remembers frames."""
+
+    memory_per_class: int = Field(5, ge=1)
+    """Frames kept for each class."""
+    memory_store: Store = "balanced"
+    """`balanced`: every class has places of its own. `random`: all frames share as many places, whatever they show."""
+    memory_replacement: Replacement = "reservoir"
+    """When a class is full: `reservoir` keeps an even sample of all its frames; `released`, the authors' rule, lets a
+    new frame in with chance n / (n + 1) and overwrites any of the n, which soon leaves only recent ones; `first` keeps
+    those that came first."""
+
+
+class ReplayOptions(MemoryOptions):
+    """Options of every strategy that trains on remembered frames at each step."""
+
+    replay_per_step: int = Field(REPLAYED, ge=1)
+    """Remembered frames in one update. While there are fewer, they repeat."""
+    replay_per_class: int = Field(2, ge=1)
+    """Frames that each class may contribute to them."""
+
+
+class MemoryStrategy(Strategy):
+    """Remembers labelled frames of every step. What for is up to the strategy."""
+
+    Options: ClassVar[type[StrategyOptions]] = MemoryOptions
+    options: MemoryOptions
+
+    def __init__(self, detector: Detector, options: MemoryOptions | None = None, *, seed: int = 0) -> None:
+        super().__init__(detector, options, seed=seed)
+        self._memory = ReplayMemory(
+            per_class=self.options.memory_per_class,
+            store=self.options.memory_store,
+            replacement=self.options.memory_replacement,
+            seed=seed + 1,
+        )
+
+    @property
+    def memory(self) -> ReplayMemory:
+        return self._memory
+
+    def remember(self, step: Step) -> None:
+        self.memory.add(self.offered(step))
+
+    def offered(self, step: Step) -> list[LabelledFrame]:
+        """The frames of a step that may enter the memory: labelled by a person, and no more than the recipe allows."""
+        pairs = step.labelled("human")
+        if self.options.recipe == "joint":
+            return pairs
+        chosen = self.random.permutation(len(pairs))[:RELEASED_INTAKE]
+        return [pairs[number] for number in sorted(chosen)]
+
+
+class ReplayStrategy(MemoryStrategy):
+    """Draws from its memory at every step. As it stands: trains on the step and on what is drawn, by the recipe."""
+
+    Options: ClassVar[type[StrategyOptions]] = ReplayOptions
+    options: ReplayOptions
+
+    def __init__(self, detector: Detector, options: ReplayOptions | None = None, *, seed: int = 0) -> None:
+        super().__init__(detector, options, seed=seed)
+        places = self.options.memory_per_class * len(detector.classes)
+        if self.options.replay_per_step > max(places, REPLAYED):
+            raise InvalidConfig(
+                f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to "
+                f"{max(places, REPLAYED)}. The memory holds at most {places} frames, "
+                f"{self.options.memory_per_class} for each of {len(detector.classes)} classes."
+            )
+
+    def replayed(self) -> list[LabelledFrame]:
+        """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
+        return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
+
+    def batches(self, step: Step) -> Iterator[Batch]:
+        yield from self.by_recipe(current=step.labelled(), replay=self.replayed())
 
 
 def _mean_by_name(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:

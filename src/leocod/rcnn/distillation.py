@@ -1,0 +1,58 @@
+"""How far one two-stage detector is from another: in its features, its proposals, and in what it says of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from leocod.types import Images
+
+if TYPE_CHECKING:
+    from leocod.rcnn.two_stage import TwoStage
+
+
+def distances(
+    student: TwoStage, teacher: TwoStage, images: Images, *, classes: Sequence[int], temperature: float
+) -> dict[str, Tensor]:
+    """Named distances, one value a frame; gradients reach the student only.
+
+    Squared differences of features, proposal scores, proposal boxes and region boxes; and, at the teacher's proposals,
+    temperature^2 x the Kullback-Leibler divergence of the class scores. Only the teacher's own classes are compared.
+    """
+    batch, sizes, _ = student.prepared(images)
+    with torch.no_grad():
+        their_features = teacher.features(batch.tensors)
+        theirs = teacher.scored(batch, their_features)
+        regions, real = teacher.best(theirs, batch.image_sizes)
+        places = [row[chosen] for row, chosen in zip(regions, real, strict=True)]
+        their_logits, their_deltas = teacher.looked_at(their_features, places, sizes)
+    features = student.features(batch.tensors)
+    own = student.scored(batch, features)
+    logits, deltas = student.looked_at(features, places, sizes)
+
+    frame = torch.arange(len(places), device=logits.device).repeat_interleave(real.sum(dim=1))
+    known = torch.tensor([0, *(number + 1 for number in classes)], device=logits.device)
+    soft = functional.log_softmax(logits[:, known] / temperature, dim=1)
+    their_soft = functional.log_softmax(their_logits[:, known] / temperature, dim=1)
+    differing = functional.kl_div(soft, their_soft, reduction="none", log_target=True).sum(dim=1) * temperature**2
+    moved = _by_class(deltas)[:, known] - _by_class(their_deltas)[:, known]
+    each = real.sum(dim=1).clamp(min=1)
+    return {
+        "distil_features": torch.stack([_apart(features[name], their_features[name]) for name in features]).mean(dim=0),
+        "distil_proposals": _apart(own.scores, theirs.scores) + _apart(own.deltas, theirs.deltas),
+        "distil_classes": differing.new_zeros(len(places)).index_add(0, frame, differing) / each,
+        "distil_boxes": moved.new_zeros(len(places)).index_add(0, frame, moved.square().mean(dim=(1, 2))) / each,
+    }
+
+
+def _apart(one: Tensor, two: Tensor) -> Tensor:
+    """Mean squared difference in each frame."""
+    return (one - two).square().flatten(start_dim=1).mean(dim=1)
+
+
+def _by_class(deltas: Tensor) -> Tensor:
+    return deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)

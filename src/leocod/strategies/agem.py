@@ -1,0 +1,57 @@
+"""A-GEM: what is learnt now may not raise the loss on what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from leocod.detectors.base import Detector
+from leocod.gradients import gradient_of, project, set_gradient
+from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.types import LabelledFrame, Step
+
+
+class AGEMOptions(ReplayOptions):
+    """Options of A-GEM."""
+
+    replay_loss: bool = True
+    """Train on the replayed frames too, as the paper's figures need. Off: classic A-GEM, which only compares with
+    them."""
+
+
+class AGEM(ReplayStrategy):
+    """Projects the gradient of the current frames so that it does not oppose the gradient of replayed ones.
+
+    Chaudhry et al., Efficient Lifelong Learning with A-GEM, ICLR 2019.
+    """
+
+    Options: ClassVar[type[StrategyOptions]] = AGEMOptions
+    options: AGEMOptions
+
+    def __init__(self, detector: Detector, options: AGEMOptions | None = None, *, seed: int = 0) -> None:
+        super().__init__(detector, options, seed=seed)
+        self._weights = list(detector.parameters())
+        self._reference: Sequence[LabelledFrame] = ()
+
+    def batches(self, step: Step) -> Iterator[Batch]:
+        current, self._reference = step.labelled(), self.replayed()
+        if current:
+            yield Batch.mean_of("current", current)
+        # In the joint recipe the replayed frames' gradient is part of the one update, see below.
+        if self._reference and self.options.replay_loss and not (current and self._joint):
+            yield Batch.mean_of("replay", self._reference)
+
+    def constrain(self, batch: Batch) -> None:
+        if batch.name != "current" or not self._reference:
+            return
+        gradient = gradient_of(self._weights)
+        self.backward(Batch.mean_of("reference", self._reference))
+        reference = gradient_of(self._weights)
+        gradient = project(gradient, reference)
+        if self.options.replay_loss and self._joint:
+            gradient = (gradient + reference) / 2
+        set_gradient(self._weights, gradient)
+
+    @property
+    def _joint(self) -> bool:
+        return self.options.recipe == "joint"

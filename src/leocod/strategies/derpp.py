@@ -1,0 +1,66 @@
+"""DER++: remember not only the labels of a frame but also what the detector thought of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.types import LabelledFrame, LossWeights, Step
+
+
+class DERPPOptions(ReplayOptions):
+    """Options of DER++."""
+
+    alpha: float = Field(0.1, ge=0)
+    """Weight of the squared distance to the stored class logits."""
+    beta: float = Field(1.0, ge=0)
+    """Weight of the replayed frames' labels."""
+
+
+class DERPP(ReplayStrategy):
+    """Replays labels, and holds the class logits at the remembered boxes to what they were when they were stored.
+
+    Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020.
+    """
+
+    Options: ClassVar[type[StrategyOptions]] = DERPPOptions
+    options: DERPPOptions
+
+    def batches(self, step: Step) -> Iterator[Batch]:
+        beta = self.options.beta
+        weights = LossWeights(proposals=beta, boxes=beta, classes=beta)
+        replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.replayed()]
+        yield from self.by_recipe(current=step.labelled(), replay=replayed)
+
+    def penalty(self, batch: Batch) -> dict[str, Tensor]:
+        stored = [number for number, labels in enumerate(batch.labels) if labels.logits is not None and len(labels)]
+        if not stored:
+            return {}
+        pairs = [batch.pairs[number] for number in stored]
+        distances = []
+        for (_, labels), now in zip(pairs, self._logits(pairs), strict=True):
+            then = torch.tensor(labels.logits, device=now.device)
+            # Classes that came later have no stored logit; they are the last columns.
+            distances.append((now[:, : then.shape[1]] - then).square().mean())
+        shares = torch.from_numpy(batch.shares[stored]).to(distances[0])
+        return {"logits": self.options.alpha * (torch.stack(distances) @ shares)}
+
+    def remember(self, step: Step) -> None:
+        pairs = self.offered(step)
+        with torch.no_grad():
+            logits = self._logits(pairs)
+        self.memory.add(
+            [
+                (frame, replace(labels, logits=then.cpu().numpy()))
+                for (frame, labels), then in zip(pairs, logits, strict=True)
+            ]
+        )
+
+    def _logits(self, pairs: list[LabelledFrame]) -> list[Tensor]:
+        return self.detector.class_logits([frame.image() for frame, _ in pairs], [labels.boxes for _, labels in pairs])

@@ -1,0 +1,107 @@
+"""Incremental object detection via meta-learning: distil from the model before, and learn how to take gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import Field
+from torch import Tensor, nn
+
+from leocod.detectors.base import Detector
+from leocod.errors import InvalidConfig
+from leocod.strategies.base import Batch, MemoryOptions, MemoryStrategy, StrategyOptions
+from leocod.types import LossWeights, Step
+
+REGION_HEAD = "roi_heads.box_head."
+
+
+class IODOptions(MemoryOptions):
+    """Options of incremental object detection via meta-learning."""
+
+    boundary_every: int = Field(100, ge=1)
+    """Steps from one teacher to the next: a stream has no task boundaries, so they are declared."""
+    distillation: float = Field(0.5, ge=0)
+    """Weight of the distance to the teacher."""
+    temperature: float = Field(6.0, gt=0)
+    """Softens the class scores that are compared with the teacher's."""
+    warp_every: int = Field(20, ge=1)
+    """Steps from one training of the warp layer to the next."""
+    warp_batch: int = Field(16, ge=1)
+    """Remembered frames in one update of the warp layer."""
+
+
+class IOD(MemoryStrategy):
+    """Holds features, proposals and regions to those of the model at the last boundary. The last layer of the region
+    head is a warp layer: the stream does not train it, but remembered frames of all classes do, now and then, and every
+    gradient on its way to the layers below passes through it.
+
+    Joseph et al., Incremental Object Detection via Meta-Learning, TPAMI 2021.
+    """
+
+    Options: ClassVar[type[StrategyOptions]] = IODOptions
+    options: IODOptions
+
+    def __init__(self, detector: Detector, options: IODOptions | None = None, *, seed: int = 0) -> None:
+        super().__init__(detector, options, seed=seed)
+        self._warp = _last_layer_of_region_head(detector)
+        self._others = [one for one in detector.parameters() if all(one is not warp for warp in self._warp)]
+        self._teacher: Detector | None = None
+        self._known: list[int] = []
+        """Classes that the teacher had been shown."""
+        self._steps = 0
+
+    def batches(self, step: Step) -> Iterator[Batch]:
+        if self._steps and self._steps % self.options.warp_every == 0:
+            yield from self._warp_batches()
+        yield from self.by_recipe(current=step.labelled())
+
+    def _warp_batches(self) -> Iterator[Batch]:
+        """Everything remembered, once; only what the region head says counts."""
+        held, size = self.memory.frames, self.options.warp_batch
+        order = self.random.permutation(len(held))
+        regions = LossWeights(proposals=0.0)
+        pairs = [(held[number][0], replace(held[number][1], weights=regions)) for number in order]
+        for first in range(0, len(pairs), size):
+            yield Batch.mean_of("warp", pairs[first : first + size])
+
+    def penalty(self, batch: Batch) -> dict[str, Tensor]:
+        if self._teacher is None or batch.name == "warp":
+            return {}
+        apart = self.detector.distillation(
+            batch.images, self._teacher, classes=self._known, temperature=self.options.temperature
+        )
+        return {name: self.options.distillation * value for name, value in batch.mean(apart).items()}
+
+    def constrain(self, batch: Batch) -> None:
+        # None and not zero: Adam leaves a weight without gradient alone, but moves one with a zero gradient on.
+        for one in self._others if batch.name == "warp" else self._warp:
+            one.grad = None
+
+    def remember(self, step: Step) -> None:
+        super().remember(step)
+        self._steps += 1
+        if self._steps % self.options.boundary_every == 0:
+            self._teacher = self.detector.clone()
+            self._known = sorted(self.memory.seen)
+
+    def state_dict(self) -> dict[str, Any]:
+        teacher = None if self._teacher is None else self._teacher.state_dict()
+        return super().state_dict() | {"teacher": teacher, "known": list(self._known), "steps": self._steps}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        self._known, self._steps = list(state["known"]), state["steps"]
+        self._teacher = None
+        if state["teacher"] is not None:
+            self._teacher = self.detector.clone()
+            self._teacher.load_state_dict(state["teacher"])
+
+
+def _last_layer_of_region_head(detector: Detector) -> list[nn.Parameter]:
+    head = {name: value for name, value in detector.named_parameters() if name.startswith(REGION_HEAD)}
+    if not head:
+        raise InvalidConfig("strategy 'iod' trains a layer of the region head, and this detector has none.")
+    layer = list(head)[-1].rpartition(".")[0]
+    return [value for name, value in head.items() if name.startswith(f"{layer}.")]

@@ -1,0 +1,111 @@
+"""A-GEM: the gradient of the current frames, projected against the gradient of replayed ones."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from leocod.gradients import gradient_of
+from leocod.strategies.agem import AGEM, AGEMOptions
+from leocod.strategies.base import Batch
+
+
+class Watched(AGEM):
+    """Keeps the gradient of every update, as it is applied, and of every batch, as it comes out of the loss."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.raw, self.applied = {}, {}
+
+    def backward(self, batch):
+        losses = super().backward(batch)
+        self.raw[batch.name] = gradient_of(self._weights).clone()
+        return losses
+
+    def constrain(self, batch):
+        super().constrain(batch)
+        self.applied[batch.name] = gradient_of(self._weights).clone()
+
+
+def taught(detector, a_step, **options):
+    """A strategy that has learnt one step and met a second, with quite other frames."""
+    strategy = Watched(detector, AGEMOptions(**options))
+    strategy.learn(a_step(0))
+    strategy.raw.clear()
+    strategy.applied.clear()
+    strategy.learn(a_step(7))
+    return strategy
+
+
+def test_the_applied_gradient_does_not_oppose_the_reference(a_detector, a_step):
+    opposed = 0
+    for seed in range(6):
+        strategy = taught(a_detector(seed=seed), a_step)
+        raw, applied, reference = strategy.raw["current"], strategy.applied["current"], strategy.raw["reference"]
+
+        opposed += bool(torch.dot(raw, reference) < 0)
+
+        assert torch.dot(applied, reference) >= -1e-6 * applied.norm() * reference.norm()
+        assert torch.equal(applied, raw) == bool(torch.dot(raw, reference) >= 0)
+    assert opposed < 6
+
+
+def test_an_opposing_gradient_is_projected(a_detector, a_step, a_frame):
+    strategy = Watched(a_detector(), AGEMOptions())
+    strategy.learn(a_step(0))
+    strategy._reference = strategy.replayed()
+    against = []
+    plain = strategy.backward
+
+    def opposing(batch):
+        """The reference as it is; for the current batch its opposite and a little of its own."""
+        losses = plain(batch)
+        if batch.name == "current":
+            own = gradient_of(strategy._weights).clone()
+            plain(Batch.mean_of("reference", strategy._reference))
+            for weight, part in zip(
+                strategy._weights, own.split([one.numel() for one in strategy._weights]), strict=True
+            ):
+                weight.grad = 0.1 * part.view_as(weight) - (0 if weight.grad is None else weight.grad)
+            against.append(gradient_of(strategy._weights).clone())
+        return losses
+
+    strategy.backward = opposing
+    strategy.update(Batch.mean_of("current", [a_frame(50, (1,))]))
+
+    applied, reference = strategy.applied["current"], strategy.raw["reference"]
+    assert torch.dot(against[0], reference) < 0
+    assert torch.dot(applied, reference).abs() <= 1e-4 * applied.norm() * reference.norm()
+
+
+@pytest.mark.parametrize(
+    ("options", "updates"),
+    [
+        ({}, {"current", "replay"}),
+        ({"replay_loss": False}, {"current"}),
+        ({"recipe": "joint"}, {"current"}),
+        ({"recipe": "joint", "replay_loss": False}, {"current"}),
+    ],
+)
+def test_replayed_frames_are_trained_on_unless_it_is_classic(a_detector, a_step, options, updates):
+    strategy = taught(a_detector(), a_step, **options)
+
+    assert set(strategy.applied) == updates
+
+
+def test_the_joint_recipe_applies_the_mean_of_both(a_detector, a_step):
+    strategy = taught(a_detector(), a_step, recipe="joint")
+    classic = taught(a_detector(), a_step, recipe="joint", replay_loss=False)
+
+    expected = (classic.applied["current"] + classic.raw["reference"]) / 2
+    torch.testing.assert_close(strategy.applied["current"], expected)
+
+
+def test_without_labels_it_still_replays(a_detector, a_step):
+    for recipe in ("released", "joint"):
+        strategy = AGEM(a_detector(), AGEMOptions(recipe=recipe))
+        strategy.learn(a_step(0))
+
+        losses = strategy.learn(a_step(1, labelled=0)).losses
+
+        assert {name.split("/")[0] for name in losses} == {"replay"}

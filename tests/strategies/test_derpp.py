@@ -1,0 +1,115 @@
+"""DER++: logits are stored with the frame, and held to."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from leocod.detectors.tiny import Tiny, TinyOptions
+from leocod.strategies.base import Batch
+from leocod.strategies.derpp import DERPP, DERPPOptions
+
+
+def logits_now(strategy, pairs):
+    with torch.no_grad():
+        return strategy._logits(pairs)
+
+
+def test_what_is_stored_is_what_the_detector_says_of_the_boxes_after_the_update(a_detector, a_step):
+    strategy = DERPP(a_detector())
+
+    strategy.learn(a_step())
+
+    held = strategy.memory.frames
+    assert len(held) == 2
+    for (_, labels), now in zip(held, logits_now(strategy, held), strict=True):
+        assert labels.logits.shape == (len(labels), 4)
+        np.testing.assert_allclose(labels.logits, now.numpy(), atol=1e-5)
+
+
+def test_the_penalty_is_alpha_times_the_mean_squared_distance(a_detector, a_step):
+    strategy = DERPP(a_detector(), DERPPOptions(alpha=0.5))
+    strategy.learn(a_step(0))
+    for index in range(1, 4):
+        strategy.learn(a_step(index, labelled=0))
+    held = strategy.memory.frames
+
+    penalty = strategy.penalty(Batch.mean_of("replay", held))["logits"].item()
+
+    apart = [
+        np.square(now.numpy() - labels.logits).mean()
+        for (_, labels), now in zip(held, logits_now(strategy, held), strict=True)
+    ]
+    assert penalty == pytest.approx(0.5 * np.mean(apart), rel=1e-4)
+    assert penalty > 0
+
+
+def test_its_gradient_reaches_the_detector(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    strategy.learn(a_step(1, labelled=0))
+    strategy.optimizer.zero_grad()
+
+    strategy.penalty(Batch.mean_of("replay", strategy.memory.frames))["logits"].backward()
+
+    assert sum(one.grad.abs().sum().item() for one in strategy.detector.parameters() if one.grad is not None) > 0
+
+
+def test_current_frames_have_no_stored_logits_and_the_joint_recipe_counts_replay_as_half(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    strategy.learn(a_step(1, labelled=0))
+    current, held = a_step(2).labelled(), strategy.memory.frames
+
+    alone = strategy.penalty(Batch.mean_of("replay", held))["logits"]
+    joint = strategy.penalty(Batch.mean_of("current+replay", current, held))["logits"]
+
+    assert strategy.penalty(Batch.mean_of("current", current)) == {}
+    torch.testing.assert_close(joint, alone / 2)
+
+
+def test_beta_scales_the_loss_of_replayed_labels(a_detector, a_step):
+    replay = {}
+    for beta in (1.0, 0.25):
+        strategy = DERPP(a_detector(), DERPPOptions(beta=beta, alpha=0))
+        strategy.learn(a_step(0))
+        # The region that a loss looks at are drawn: the same ones for both.
+        strategy.detector.random.manual_seed(5)
+        losses = strategy.learn(a_step(1, labelled=0)).losses
+        replay[beta] = losses["replay/region_class"], losses["replay/proposal_class"]
+
+    np.testing.assert_allclose(replay[0.25], 0.25 * np.array(replay[1.0]), rtol=1e-4)
+
+
+def test_logits_survive_a_checkpoint(a_detector, a_step):
+    strategy, twin = DERPP(a_detector()), DERPP(a_detector(seed=3))
+    strategy.learn(a_step(0))
+    buffer = io.BytesIO()
+    torch.save(strategy.state_dict(), buffer)
+    buffer.seek(0)
+
+    twin.load_state_dict(torch.load(buffer, weights_only=True))
+
+    for (_, mine), (_, theirs) in zip(strategy.memory.frames, twin.memory.frames, strict=True):
+        np.testing.assert_array_equal(mine.logits, theirs.logits)
+
+
+def test_logits_stored_before_a_class_was_added_still_count(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    options = TinyOptions(weights=None, short_side=48, regions=16, proposals=24)
+    grown = DERPP(Tiny(("mug", "book", "car", "lamp"), options))
+    grown.memory.load_state_dict(strategy.memory.state_dict())
+    held = grown.memory.frames
+
+    penalty = grown.penalty(Batch.mean_of("replay", held))["logits"].item()
+
+    apart = [
+        np.square(now[:, :4].numpy() - labels.logits).mean()
+        for (_, labels), now in zip(held, logits_now(grown, held), strict=True)
+    ]
+    assert logits_now(grown, held)[0].shape[1] == 5
+    assert penalty == pytest.approx(0.1 * np.mean(apart), rel=1e-4)

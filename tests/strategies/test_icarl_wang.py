@@ -1,0 +1,70 @@
+"""OAK's iCaRL: single boxes in memory, and only objects count when they are replayed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from leocod.strategies.icarl_wang import ICaRLWang
+from leocod.types import Labels, LossWeights, Step
+
+
+def a_full_step(a_frame, index, classes, count):
+    pairs = [a_frame(100 * index + number, classes) for number in range(count)]
+    return Step(index, tuple(frame for frame, _ in pairs), {frame.id: labels for frame, labels in pairs})
+
+
+def test_an_entry_is_a_frame_with_one_box_of_its_class(a_detector, a_frame):
+    strategy = ICaRLWang(a_detector())
+
+    strategy.learn(a_full_step(a_frame, 0, (0, 1, 1), 4))
+
+    assert len(strategy.memory) == 4
+    assert sorted(int(labels.classes[0]) for _, labels in strategy.memory.frames) == [0] * 4 + [1] * 4
+    assert all(len(labels) == 1 for _, labels in strategy.memory.frames)
+
+
+def test_one_entry_of_each_class_is_replayed_together_with_the_step(a_detector, a_frame):
+    strategy = ICaRLWang(a_detector())
+    strategy.learn(a_full_step(a_frame, 0, (0, 1, 2), 4))
+
+    (batch,) = strategy.batches(a_full_step(a_frame, 1, (0,), 2))
+
+    assert [int(labels.classes[0]) for labels in batch.labels[2:]] == [0, 1, 2]
+    np.testing.assert_allclose(batch.shares, 1 / 5)
+
+
+@pytest.mark.parametrize(("current", "ratio"), [(1, 1 / 3), (2, 2 / 3), (3, 1.0), (8, 1.0)])
+def test_replayed_frames_count_as_current_by_replayed_and_never_more(a_detector, a_frame, current, ratio):
+    strategy = ICaRLWang(a_detector())
+    strategy.learn(a_full_step(a_frame, 0, (0, 1, 2), 4))
+
+    (batch,) = strategy.batches(a_full_step(a_frame, 1, (0,), current))
+
+    weights = LossWeights(proposals=ratio, boxes=ratio, classes=ratio, background=0)
+    assert [labels.weights for labels in batch.labels] == [LossWeights()] * current + [weights] * 3
+
+
+def test_the_background_of_a_replayed_frame_teaches_nothing(a_detector, a_frame):
+    """By hand: the loss of a frame is that of its positives alone, scaled; a frame without positives has none."""
+    (frame, labels), ratio = a_frame(1, (0,)), 0.5
+    weights = LossWeights(proposals=ratio, boxes=ratio, classes=ratio, background=0)
+    positive_only = Labels(labels.boxes, labels.classes, weights=weights)
+    whole = a_detector().loss([frame.image()], [labels])
+
+    part = a_detector().loss([frame.image()], [positive_only])
+    nothing = a_detector().loss([frame.image()], [Labels([], [], weights=weights)])
+
+    torch.testing.assert_close(part["region_box"], ratio * whole["region_box"])
+    torch.testing.assert_close(part["proposal_box"], ratio * whole["proposal_box"])
+    assert 0 < part["region_class"].item() < ratio * whole["region_class"].item()
+    assert 0 < part["proposal_class"].item() < ratio * whole["proposal_class"].item()
+    assert all(value.item() == 0 for value in nothing.values())
+
+
+def test_without_current_frames_there_is_no_update(a_detector, a_step):
+    strategy = ICaRLWang(a_detector())
+    strategy.learn(a_step(0))
+
+    assert strategy.learn(a_step(1, labelled=0)).losses == {}
