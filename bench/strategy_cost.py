@@ -63,7 +63,8 @@ def main() -> None:
     }
     unit = seconds["100 %, bare"]["incremental"]
     about = environment(threads=1, device="cpu", command=command_line())
-    options.out.write_text(json.dumps({"seconds_a_step": seconds, "environment": about}, indent=1) + "\n")
+    steps = {"seed": options.seed, "uncounted_steps": options.uncounted, "counted_steps": options.counted}
+    options.out.write_text(json.dumps({"seconds_a_step": seconds, **steps, "environment": about}, indent=1) + "\n")
     print("| | " + " | ".join(COLUMNS) + " |")
     print("| --- " * (len(COLUMNS) + 1) + "|")
     for name in seconds["100 %, bare"]:

@@ -17,7 +17,7 @@ class WorstFirstOptions(ReplayOptions):
     """Options of replaying the worst first."""
 
     candidates: int = Field(32, ge=1)
-    """Remembered frames to choose from at each step."""
+    """Remembered frames to choose from at each step, `replay_per_step` of them."""
 
 
 class WorstFirst(ReplayStrategy):
@@ -28,6 +28,7 @@ class WorstFirst(ReplayStrategy):
 
     def batches(self, step: Step) -> Iterator[Batch]:
         drawn = self.memory.sample(self.options.candidates, per_class=self.options.replay_per_class)
+        drawn = list({frame.id: (frame, labels) for frame, labels in drawn}.values())
         if drawn:
             with torch.no_grad():
                 parts = self.detector.loss([frame.image() for frame, _ in drawn], [labels for _, labels in drawn])

@@ -51,7 +51,13 @@ class Cell:
 
     @property
     def done(self) -> bool:
-        return (self.out / "results.json").is_file()
+        """Whether it has been run to the end, and by this command: the last thing that a run writes is its report."""
+        return (self.out / "report.html").is_file() and self._about["command"] == self.command
+
+    @property
+    def _about(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.out / "environment.json").read_text())
+        return content
 
     @property
     def result(self) -> Result:
@@ -71,9 +77,8 @@ class Cell:
     def record(self) -> Result:
         """The figures with their command and commit."""
         kept = ("fap", "cap", "forgetfulness", "labelled_frames", "seconds", "memory_bytes")
-        source = json.loads((self.out / "environment.json").read_text())["source"]
         figures = {key: value for key, value in self.result.items() if key in kept}
-        about = {"row": self.row, "command": shlex.join(self.command), "source": source}
+        about = {"row": self.row, "command": shlex.join(self._about["command"]), "source": self._about["source"]}
         return about | figures | {"pseudo_labels": self.audit()}
 
     def audit(self) -> dict[str, int] | None:
@@ -142,10 +147,18 @@ class Table:
         there = self.home / "runs.json"
         if there.exists() and len(records) < len(json.loads(there.read_text())):
             sys.exit(f"{there} holds more runs than there are under runs/: left as it is.")
-        text = "\n".join(part for part in (self.figures(), self.comparisons()) if part)
+        text = "\n".join(part for part in (self.figures(), self.comparisons(), sources(records)) if part)
         (self.home / "table.md").write_text(text)
         there.write_text(json.dumps(records, indent=1) + "\n")
         return text
+
+
+def sources(records: list[Result]) -> str:
+    """With what code the runs were made: one line, or a table of several codes would pass for one of one."""
+    found = dict.fromkeys(
+        f"{one['source']['commit'][:7]}{' with changes' if one['source'].get('changed') else ''}" for one in records
+    )
+    return f"Mean ± half the range over the seeds. Made with commit {', '.join(found)}.\n" if found else ""
 
 
 def cost(labels: int) -> str:

@@ -116,6 +116,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("strategy.memory_per_class=0", "strategy.memory_per_class is 0: it should be at least 1"),
         ("strategy.replay_per_step=0", "strategy.replay_per_step is 0: it should be at least 1"),
         ("strategy={name: ewc, importance: -1}", "strategy.importance is -1: it should be at least 0"),
+        ("strategy={name: ewc, importance: .inf}", "strategy.importance is inf: it should be a finite number"),
         ("strategy={name: derpp, alpha: -0.5}", "strategy.alpha is -0.5: it should be at least 0"),
         ("strategy={name: iod, temperature: 0}", "strategy.temperature is 0: it should be more than 0"),
         ("strategy={name: offline, epochs: 0}", "strategy.epochs is 0: it should be at least 1"),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from leocod.memory import ReplayMemory
-from leocod.types import Frame, Labels
+from leocod.types import Frame, Labels, LossWeights
 
 
 def a_memory(seed=0, **options):
-    return ReplayMemory(**options, seed=seed)
+    return ReplayMemory(**{"total": 10, **options}, seed=seed)
 
 
 def ids(pairs):
@@ -150,7 +150,7 @@ def test_a_frame_with_other_labels_is_another_entry_of_the_same_pixels(a_frame):
 
 
 def test_a_random_store_has_as_many_places_and_keeps_what_is_frequent(a_frame):
-    memory = a_memory(per_class=5, store="random")
+    memory = a_memory(total=10, store="random")
 
     memory.add([a_frame(number, (1 if number % 20 == 0 else 0,)) for number in range(400)])
 
@@ -162,7 +162,7 @@ def test_a_random_store_has_as_many_places_and_keeps_what_is_frequent(a_frame):
 def test_a_random_store_keeps_old_and_new_alike_and_empty_frames_too(a_frame):
     kept = []
     for seed in range(60):
-        memory = a_memory(seed=seed, store="random")
+        memory = a_memory(seed=seed, store="random", total=5)
         memory.add([a_frame(0, (0,)), *(a_frame(number, ()) for number in range(1, 60))])
         kept += ids(memory.frames)
 
@@ -171,7 +171,7 @@ def test_a_random_store_keeps_old_and_new_alike_and_empty_frames_too(a_frame):
 
 
 def test_a_random_store_draws_different_frames(a_frame):
-    memory = a_memory(store="random")
+    memory = a_memory(store="random", total=5)
     memory.add([a_frame(number, (0,)) for number in range(5)])
 
     assert sorted(ids(memory.sample(5, per_class=1))) == [0, 1, 2, 3, 4]
@@ -229,3 +229,45 @@ def test_stored_logits_come_back_with_the_frame(a_frame):
     ((_, kept),) = twin.frames
     np.testing.assert_array_equal(kept.logits, logits)
     assert twin.bytes == memory.bytes == frame.image().nbytes + labels.bytes + logits.nbytes
+
+
+def test_a_random_store_makes_no_room_for_a_new_class(a_frame):
+    """A class in 5 of 205 frames holds about 10 x 5 / 205 places, not as many as a balanced store would give it."""
+    held = []
+    for seed in range(100):
+        memory = a_memory(seed=seed, store="random", total=10)
+        memory.add([a_frame(number, (0,)) for number in range(100)])
+        memory.add([a_frame(number, (1,)) for number in range(100, 105)])
+        memory.add([a_frame(number, (0,)) for number in range(105, 205)])
+        held.append(memory.count(1))
+
+    assert np.mean(held) < 0.6
+
+
+def test_released_lets_a_newcomer_in_with_chance_n_of_n_plus_1(a_frame):
+    came = 0
+    for seed in range(200):
+        memory = a_memory(seed=seed, per_class=5, replacement="released")
+        memory.add([a_frame(number, (0,)) for number in range(6)])
+        came += 5 in ids(memory.frames)
+
+    assert 145 < came < 187
+
+
+def test_labels_come_back_from_a_state_with_all_they_had(a_frame):
+    frame, labels = a_frame(1, (0,))
+    told = replace(labels, weights=LossWeights(0.5, 0.25, 2.0, 0.0), unsure=np.array([[1.0, 2.0, 9.0, 9.0]]))
+    memory = a_memory()
+    memory.add([(frame, told)])
+
+    ((_, kept),) = a_memory().load_state_dict(memory.state_dict()).frames
+
+    assert kept.weights == told.weights
+    np.testing.assert_array_equal(kept.unsure, told.unsure)
+
+
+def test_pseudo_labels_are_refused(a_frame):
+    frame, labels = a_frame(1, (0,))
+
+    with pytest.raises(ValueError, match="only a person's are remembered"):
+        a_memory().add([(frame, replace(labels, source="pseudo"))])

@@ -23,10 +23,12 @@ def set_gradient(weights: Sequence[nn.Parameter], vector: Tensor) -> None:
 def project(gradient: Tensor, reference: Tensor) -> Tensor:
     """The vector nearest to the gradient that does not oppose the reference; the gradient itself if it does not.
 
-    g - (g . r / r . r) r where g . r < 0: A-GEM's formula. Sums over a million products are taken in double precision.
+    g - (g . r / r . r) r where g . r < 0: A-GEM's formula. Sums over a million products are taken in double precision,
+    on the processor: not every device has it.
     """
-    overlap = torch.dot(gradient.double(), reference.double())
+    accurate = reference.cpu().double()
+    overlap = torch.dot(gradient.cpu().double(), accurate)
     if overlap >= 0:
         return gradient
-    length = torch.dot(reference.double(), reference.double())
-    return gradient - (overlap / length).to(gradient.dtype) * reference
+    length = torch.dot(accurate, accurate)
+    return gradient - (overlap / length).item() * reference

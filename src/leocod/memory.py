@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal, Self
 
 import numpy as np
 import torch
 
-from leocod.types import Frame, LabelledFrame, Labels
+from leocod.types import Frame, LabelledFrame, Labels, LossWeights
 
 Store = Literal["balanced", "random"]
 Replacement = Literal["reservoir", "released", "first"]
@@ -31,9 +32,14 @@ class ReplayMemory:
         per_class: int = 5,
         store: Store = "balanced",
         replacement: Replacement = "reservoir",
+        total: int | None = None,
         seed: int,
     ) -> None:
+        """`total`: places of a random store. Not as many as classes seen: a new class would bring places of its own."""
+        if store == "random" and total is None:
+            raise ValueError("A random store needs its total size.")
         self.per_class = per_class
+        self.total = total or 0
         self.store = store
         self.replacement = replacement
         self.random = np.random.default_rng(seed)
@@ -64,11 +70,6 @@ class ReplayMemory:
         """Every entry held, oldest first."""
         return list(self._entries.values())
 
-    @property
-    def capacity(self) -> int:
-        """Places for all classes seen so far."""
-        return self.per_class * len(self.seen)
-
     def count(self, name: int) -> int:
         """Entries kept for a class; in a random store, those that happen to show it."""
         if self.store == "balanced":
@@ -78,6 +79,8 @@ class ReplayMemory:
     def add(self, pairs: Sequence[LabelledFrame]) -> None:
         """Offer labelled frames. Each shelf decides for itself whether a frame takes one of its places."""
         for frame, labels in pairs:
+            if labels.source != "human":
+                raise ValueError(f"Frame {frame.id} has {labels.source} labels: only a person's are remembered.")
             entry, self._next = self._next, self._next + 1
             classes = np.unique(labels.classes).tolist()
             for name in classes:
@@ -92,7 +95,9 @@ class ReplayMemory:
         return [self._entries[drawn[number % len(drawn)]] for number in range(count)] if drawn else []
 
     def one_of_each(self) -> list[LabelledFrame]:
-        """One entry, by chance, for every class."""
+        """One entry, by chance, for every class; from a random store as many, of whatever class."""
+        if self.store == "random":
+            return self.sample(len(self.seen), per_class=1)
         return [
             self._entries[entries[int(self.random.integers(len(entries)))]]
             for entries in self.shelves.values()
@@ -129,11 +134,11 @@ class ReplayMemory:
             self._release(leaving)
 
     def _size(self, shelf: int) -> int:
-        return self.capacity if shelf == ALL else self.per_class
+        return self.total if shelf == ALL else self.per_class
 
     def _place_for_newcomer(self, shelf: int) -> int | None:
         size = len(self.shelves[shelf])
-        if self.replacement == "first" or not size:
+        if self.replacement == "first":
             return None
         choices = self._offered[shelf] if self.replacement == "reservoir" else size + 1
         place = int(self.random.integers(choices))
@@ -231,10 +236,18 @@ def _packed_labels(frame: Frame, labels: Labels) -> dict[str, Any]:
         "frame": frame.id,
         "boxes": torch.tensor(labels.boxes),
         "classes": torch.tensor(labels.classes),
+        "unsure": torch.tensor(labels.unsure),
+        "weights": asdict(labels.weights),
         "logits": None if labels.logits is None else torch.tensor(labels.logits),
     }
 
 
 def _labels(packed: Mapping[str, Any]) -> Labels:
     logits = packed["logits"]
-    return Labels(packed["boxes"].numpy(), packed["classes"].numpy(), logits=None if logits is None else logits.numpy())
+    return Labels(
+        packed["boxes"].numpy(),
+        packed["classes"].numpy(),
+        weights=LossWeights(**packed["weights"]),
+        unsure=packed["unsure"].numpy(),
+        logits=None if logits is None else logits.numpy(),
+    )

@@ -79,6 +79,11 @@ class LossWeights:
     background: float = 1.0
     """Of regions and anchors that show no object, beside the weights above. 0: labels that do not name every object."""
 
+    @staticmethod
+    def all(weight: float, *, background: float = 1.0) -> LossWeights:
+        """The same for every part."""
+        return LossWeights(weight, weight, weight, background)
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:

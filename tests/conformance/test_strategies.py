@@ -92,6 +92,24 @@ def test_it_learns_a_fully_labelled_step_and_its_weights_move(make, a_step):
     assert not same([torch.from_numpy(one) for one in before], [torch.from_numpy(one) for one in after])
 
 
+@pytest.mark.parametrize("store", ["balanced", "random"])
+@pytest.mark.parametrize("name", NAMES)
+def test_with_the_joint_recipe_and_either_store_it_learns_and_continues_from_a_state(name, store, a_detector, a_step):
+    kind = find.part("strategies", name)
+    chosen = {"recipe": "joint", "memory_store": store}
+    options = kind.Options(**{key: value for key, value in chosen.items() if key in kind.Options.model_fields})
+    one, two = (EfficientCLS(kind(a_detector(), options), labeller=sure_of_something) for _ in range(2))
+
+    for index in range(2):
+        losses = one.learn(a_step(index)).losses
+    two.load_state_dict(one.state_dict())
+    for learner in (one, two):
+        learner.learn(a_step(2))
+
+    assert all(np.isfinite(value) for value in losses.values())
+    assert same(one.state_dict(), two.state_dict())
+
+
 def test_the_given_step_stays_unchanged(make, a_step):
     step = a_step()
     pixels = [frame.image().copy() for frame in step.frames]
@@ -119,13 +137,14 @@ def test_equal_seeds_give_equal_results_and_other_seeds_others(make, a_step):
 
 def test_saved_and_loaded_it_continues_identically(make, a_step):
     one = make()
-    for index in range(2):
+    # Three: a step after the boundary, so that what was taken there is not what is there now.
+    for index in range(3):
         one.learn(a_step(index))
     two = make(seed=9)
     two.load_state_dict(torch.load(io.BytesIO(digest(one)), weights_only=True))
 
     for learner in (one, two):
-        for index in range(2, 4):
+        for index in range(3, 5):
             learner.learn(a_step(index))
 
     assert same(one.state_dict(), two.state_dict())
@@ -163,6 +182,7 @@ def test_pseudo_labels_stay_out_of_its_memory(make, a_step):
         assert not isinstance(learner, EfficientCLS) or all(len(labels) for labels in learned.pseudo.values())
 
     if learner.memory is not None:
+        assert len(learner.memory)
         assert all(labels.source == "human" for _, labels in learner.memory.frames)
         assert all(frame.id % 4 == 0 for frame, _ in learner.memory.frames)
 

@@ -50,6 +50,29 @@ def test_classes_that_the_teacher_does_not_know_do_not_count(a_detector, images)
         assert (with_it[name] > 0.01).all()
 
 
+def test_each_frame_has_its_own_distance(a_detector, a_frame):
+    """Frames of which the teacher proposes other numbers of regions, together and alone."""
+    images = [a_frame(1, (0, 1, 2))[0].image(), a_frame(2, ())[0].image() * 0, a_frame(3, (0,))[0].image()]
+    student, teacher = a_detector(seed=1), a_detector(seed=2)
+
+    together = student.distillation(images, teacher, classes=[0, 1, 2], temperature=2.0)
+
+    for number, image in enumerate(images):
+        alone = student.distillation([image], teacher, classes=[0, 1, 2], temperature=2.0)
+        for name, value in alone.items():
+            torch.testing.assert_close(together[name][number], value[0], rtol=1e-3, atol=1e-5)
+
+
+def test_the_teachers_head_looks_at_the_teachers_features(a_detector, images):
+    """With the same heads, only backbones apart: the class scores differ, because each has its own features."""
+    teacher = a_detector()
+    student = teacher.clone()
+    with torch.no_grad():
+        student.model.backbone.output.weight.mul_(-1)
+
+    assert (student.distillation(images, teacher, classes=[0, 1, 2], temperature=1.0)["distil_classes"] > 0).all()
+
+
 def test_the_class_distance_is_the_divergence_of_softened_scores(a_detector, images):
     """By hand: a head that says the same of every region, so that one region stands for all."""
     student, teacher = a_detector(seed=1), a_detector(seed=1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from leocod.errors import InvalidConfig
 from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
+from leocod.types import LossWeights, Step
 
 
 def test_groups_count_the_same_and_so_do_frames_within_one(a_frame):
@@ -54,8 +57,10 @@ def test_the_optimiser_has_the_detectors_rate(a_detector):
 
 
 def test_more_replay_than_the_memory_can_hold_is_refused_with_the_range(a_detector):
-    with pytest.raises(InvalidConfig, match=r"strategy\.replay_per_step is 40: it should be from 1 to 30\."):
-        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=10))
+    with pytest.raises(InvalidConfig, match=r"strategy\.replay_per_step is 40: it should be from 1 to 30,"):
+        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=12, replay_per_class=10))
+    with pytest.raises(InvalidConfig, match="it should be from 1 to 24,"):
+        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=8, memory_store="random"))
 
 
 def test_the_papers_sixteen_are_always_allowed_and_repeat(a_detector, a_step):
@@ -72,7 +77,7 @@ def test_memory_options_reach_the_memory(a_detector, a_step):
     for index in range(5):
         strategy.learn(a_step(index))
 
-    assert [frame.id for frame, _ in strategy.memory.frames] == [0, 1, 4, 5]
+    assert [frame.id for frame, _ in strategy.memory.frames] == [0, 1, 4, 5, 8, 9]
 
 
 def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame):
@@ -83,3 +88,38 @@ def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame)
 
     assert sorted(int(labels.classes[0]) for _, labels in drawn) == [0, 0, 1, 1]
     assert len({frame.id for frame, _ in drawn}) == 2
+
+
+def test_weights_without_a_loss_stay_where_they_are(a_detector, a_step):
+    """Adam would move them on by its momentum, if their gradient were zero instead of absent."""
+    strategy = Strategy(a_detector())
+    for index in range(3):
+        strategy.learn(a_step(index))
+    before = {name: value.clone() for name, value in strategy.detector.named_parameters()}
+    regions_only = [
+        (frame, replace(labels, weights=LossWeights(proposals=0))) for frame, labels in a_step(3).labelled()
+    ]
+
+    strategy.update(Batch.mean_of("current", regions_only))
+
+    moved = {name for name, value in strategy.detector.named_parameters() if not torch.equal(value, before[name])}
+    assert not any(name.startswith("rpn.") for name in moved)
+    assert any(name.startswith("roi_heads.") for name in moved)
+
+
+def test_frames_of_which_nothing_counts_change_nothing(a_detector, a_step):
+    strategy = Strategy(a_detector())
+    strategy.learn(a_step(0))
+    before = {name: value.clone() for name, value in strategy.detector.named_parameters()}
+
+    strategy.update(
+        Batch.mean_of(
+            "current", [(frame, replace(one, weights=LossWeights.all(0))) for frame, one in a_step(1).labelled()]
+        )
+    )
+
+    assert all(torch.equal(value, before[name]) for name, value in strategy.detector.named_parameters())
+
+
+def test_the_joint_recipe_of_an_empty_step_is_nothing(a_detector):
+    assert list(Strategy(a_detector(), StrategyOptions(recipe="joint")).batches(Step(0, (), {}))) == []

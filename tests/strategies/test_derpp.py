@@ -11,6 +11,7 @@ import torch
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.strategies.base import Batch
 from leocod.strategies.derpp import DERPP, DERPPOptions
+from leocod.types import Step
 
 
 def logits_now(strategy, pairs):
@@ -113,3 +114,23 @@ def test_logits_stored_before_a_class_was_added_still_count(a_detector, a_step):
     ]
     assert logits_now(grown, held)[0].shape[1] == 5
     assert penalty == pytest.approx(0.1 * np.mean(apart), rel=1e-4)
+
+
+def test_a_remembered_frame_without_boxes_has_no_distance(a_detector, a_frame):
+    strategy = DERPP(a_detector(), DERPPOptions(memory_store="random"))
+    pairs = [a_frame(1, ()), a_frame(2, (0,))]
+    step = Step(0, tuple(frame for frame, _ in pairs), {frame.id: labels for frame, labels in pairs})
+
+    strategy.learn(step)
+    losses = strategy.learn(Step(1, (), {})).losses
+
+    assert len(strategy.memory) == 2
+    assert all(np.isfinite(value) for value in losses.values())
+
+
+def test_it_stores_no_more_frames_than_the_recipe_allows(a_detector, a_step):
+    strategy = DERPP(a_detector())
+
+    strategy.learn(a_step(frames=8, labelled=8))
+
+    assert len(strategy.memory) == 4

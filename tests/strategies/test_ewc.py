@@ -100,3 +100,13 @@ def test_a_name_that_fits_no_weight_is_refused(a_detector):
 def test_negative_importance_is_refused():
     with pytest.raises(ValidationError, match="importance"):
         EWCOptions(importance=-1)
+
+
+def test_a_boundary_without_a_single_label_before_it_changes_nothing(a_detector, a_step):
+    strategy = EWC(a_detector(), EWCOptions(boundary_every=1))
+
+    strategy.learn(a_step(0, labelled=0))
+    strategy.learn(a_step(1, labelled=0))
+
+    assert not strategy._fisher.any()
+    assert strategy.penalty(None)["pull"].item() == 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leocod.efficient_cls import EfficientCLS
-from leocod.strategies.base import ReplayOptions
-from leocod.strategies.gdumb import GDumb
+from leocod.strategies.gdumb import GDumb, GDumbOptions
 from leocod.types import Labels
 
 
@@ -19,7 +18,7 @@ def watched(strategy):
 
 
 def test_it_never_trains_directly_on_the_labelled_frames_of_a_step(a_detector, a_step):
-    strategy = GDumb(a_detector(), ReplayOptions(replay_per_step=4))
+    strategy = GDumb(a_detector(), GDumbOptions(replay_per_step=4))
     trained = watched(strategy)
 
     for index in range(4):
@@ -36,7 +35,7 @@ def test_it_never_trains_directly_on_the_labelled_frames_of_a_step(a_detector, a
 
 @pytest.mark.parametrize(("recipe", "sizes"), [("released", [4, 4]), ("joint", [8])])
 def test_it_trains_on_two_replay_batches(a_detector, a_step, recipe, sizes):
-    strategy = GDumb(a_detector(), ReplayOptions(replay_per_step=4, recipe=recipe))
+    strategy = GDumb(a_detector(), GDumbOptions(replay_per_step=4, recipe=recipe))
     strategy.learn(a_step(0))
     trained = watched(strategy)
 
@@ -45,14 +44,21 @@ def test_it_trains_on_two_replay_batches(a_detector, a_step, recipe, sizes):
     assert [len(pairs) for _, pairs in trained] == sizes
 
 
-def test_around_it_the_plug_in_adds_pseudo_labelled_frames_and_nothing_else(a_detector, a_step):
-    strategy = GDumb(a_detector(), ReplayOptions(replay_per_step=4))
+def test_around_it_the_plug_in_adds_pseudo_labelled_frames_and_no_update(a_detector, a_step):
+    strategy = GDumb(a_detector(), GDumbOptions(replay_per_step=4))
     learner = EfficientCLS(strategy, labeller=lambda frames: [Labels([[4, 4, 30, 30]], [1]) for _ in frames])
     learner.learn(a_step(0))
     trained = watched(strategy)
 
     learner.learn(a_step(1, frames=4, labelled=2))
 
-    sources = {name: {labels.source for _, labels in pairs} for name, pairs in trained}
-    assert sources == {"current": {"pseudo"}, "replay": {"human"}, "replay_again": {"human"}}
-    assert {frame.id for frame, _ in trained[0][1]} == {6, 7}
+    (_, first), (_, second) = trained
+    assert {frame.id for frame, labels in first if labels.source == "pseudo"} == {6, 7}
+    assert [len(first), len(second)] == [2 + 4, 4]
+    assert {labels.source for _, labels in second} == {"human"}
+    assert {frame.id for frame, labels in [*first, *second] if labels.source == "human"} <= {0, 1}
+
+
+def test_its_memory_changes_unless_it_is_told_otherwise(a_detector):
+    assert GDumb(a_detector()).memory.replacement == "released"
+    assert GDumb(a_detector(), GDumbOptions(memory_replacement="first")).memory.replacement == "first"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from leocod.strategies.base import MemoryOptions
 from leocod.strategies.icarl_wang import ICaRLWang
 from leocod.types import Labels, LossWeights, Step
 
@@ -42,14 +45,46 @@ def test_replayed_frames_count_as_current_by_replayed_and_never_more(a_detector,
 
     (batch,) = strategy.batches(a_full_step(a_frame, 1, (0,), current))
 
-    weights = LossWeights(proposals=ratio, boxes=ratio, classes=ratio, background=0)
-    assert [labels.weights for labels in batch.labels] == [LossWeights()] * current + [weights] * 3
+    whole = LossWeights(background=(current + 3) / current)
+    assert [labels.weights for labels in batch.labels] == [whole] * current + [LossWeights.all(ratio, background=0)] * 3
+
+
+def test_background_has_the_weight_that_it_has_without_replay(a_detector, a_frame):
+    """By hand: current frames without objects, so that all their loss is background, beside replayed objects."""
+    strategy = ICaRLWang(a_detector())
+    strategy.learn(a_full_step(a_frame, 0, (0, 1, 2), 4))
+    empty = a_full_step(a_frame, 1, (), 2)
+    alone = a_detector().loss([frame.image() for frame in empty.frames], [Labels.none()] * 2)["region_class"].mean()
+
+    (batch,) = strategy.batches(empty)
+    silent = [replace(one, weights=LossWeights.all(0)) for one in batch.labels[2:]]
+    together = batch.mean(a_detector().loss(batch.images, [*batch.labels[:2], *silent]))["region_class"]
+
+    torch.testing.assert_close(together, alone, rtol=0.05, atol=0)
+
+
+def test_any_box_of_a_class_may_be_the_one(a_detector, a_frame):
+    strategy = ICaRLWang(a_detector())
+    frame, labels = a_frame(1, (1, 1, 1))
+
+    picked = {tuple(one.boxes[0]) for _ in range(40) for _, one in strategy._single_boxes((frame, labels))}
+
+    assert picked == {tuple(box) for box in labels.boxes}
+
+
+def test_a_random_store_gives_as_many_as_there_are_classes(a_detector, a_frame):
+    strategy = ICaRLWang(a_detector(), MemoryOptions(memory_store="random"))
+    strategy.learn(a_full_step(a_frame, 0, (0, 1, 2), 4))
+
+    (batch,) = strategy.batches(a_full_step(a_frame, 1, (0,), 2))
+
+    assert len(batch.pairs) == 2 + 3
 
 
 def test_the_background_of_a_replayed_frame_teaches_nothing(a_detector, a_frame):
     """By hand: the loss of a frame is that of its positives alone, scaled; a frame without positives has none."""
     (frame, labels), ratio = a_frame(1, (0,)), 0.5
-    weights = LossWeights(proposals=ratio, boxes=ratio, classes=ratio, background=0)
+    weights = LossWeights.all(ratio, background=0)
     positive_only = Labels(labels.boxes, labels.classes, weights=weights)
     whole = a_detector().loss([frame.image()], [labels])
 

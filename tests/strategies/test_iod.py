@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from leocod.errors import InvalidConfig
+from leocod.strategies.base import Batch
 from leocod.strategies.iod import IOD, IODOptions
 
 
@@ -68,6 +69,28 @@ def test_a_teacher_is_taken_at_every_declared_boundary(a_detector, a_step):
     assert taken[1] is taken[2]
     assert taken[3] is not taken[2]
     assert strategy._known == [0, 1]
+
+
+def test_the_teacher_knows_every_class_that_was_labelled_also_what_the_memory_was_not_offered(a_detector, a_step):
+    strategy = IOD(a_detector(), IODOptions(boundary_every=1))
+
+    for index in range(3):
+        before = list(strategy._known)
+        strategy.learn(a_step(index, frames=12, labelled=12))
+
+    assert before == strategy._known == [0, 1, 2]
+
+
+def test_the_temperature_reaches_the_distance(a_detector, a_step):
+    apart = {}
+    for temperature in (1.0, 6.0):
+        strategy = IOD(a_detector(), IODOptions(boundary_every=2, warp_every=100, temperature=temperature))
+        for index in range(3):
+            strategy.learn(a_step(index))
+        strategy.detector.random.manual_seed(1)
+        apart[temperature] = strategy.penalty(Batch.mean_of("current", a_step(3).labelled()))["distil_classes"].item()
+
+    assert apart[1.0] != pytest.approx(apart[6.0], rel=0.01)
 
 
 def test_distillation_starts_with_the_teacher_and_is_zero_where_nothing_has_moved(a_detector, a_step):

@@ -20,8 +20,9 @@ def distances(
 ) -> dict[str, Tensor]:
     """Named distances, one value a frame; gradients reach the student only.
 
-    Squared differences of features, proposal scores, proposal boxes and region boxes; and, at the teacher's proposals,
-    temperature^2 x the Kullback-Leibler divergence of the class scores. Only the teacher's own classes are compared.
+    Squared differences of features, proposal boxes and region boxes; Kullback-Leibler divergences of the proposal
+    scores and, at the teacher's proposals, of the class scores, these softened and times temperature^2. Only background
+    and the teacher's own classes are compared.
     """
     batch, sizes, _ = student.prepared(images)
     with torch.no_grad():
@@ -43,7 +44,7 @@ def distances(
     each = real.sum(dim=1).clamp(min=1)
     return {
         "distil_features": torch.stack([_apart(features[name], their_features[name]) for name in features]).mean(dim=0),
-        "distil_proposals": _apart(own.scores, theirs.scores) + _apart(own.deltas, theirs.deltas),
+        "distil_proposals": _differing(own.scores, theirs.scores) + _apart(own.deltas, theirs.deltas),
         "distil_classes": differing.new_zeros(len(places)).index_add(0, frame, differing) / each,
         "distil_boxes": moved.new_zeros(len(places)).index_add(0, frame, moved.square().mean(dim=(1, 2))) / each,
     }
@@ -52,6 +53,13 @@ def distances(
 def _apart(one: Tensor, two: Tensor) -> Tensor:
     """Mean squared difference in each frame."""
     return (one - two).square().flatten(start_dim=1).mean(dim=1)
+
+
+def _differing(one: Tensor, two: Tensor) -> Tensor:
+    """Mean divergence of yes-or-no chances in each frame. Of logits: a sure no is a sure no, however sure."""
+    cross = functional.binary_cross_entropy_with_logits(one, two.sigmoid(), reduction="none")
+    itself = functional.binary_cross_entropy_with_logits(two, two.sigmoid(), reduction="none")
+    return (cross - itself).mean(dim=1)
 
 
 def _by_class(deltas: Tensor) -> Tensor:

@@ -62,12 +62,13 @@ class TwoStage:
         proposals, real = self.best(scored, sizes)
         losses = self._proposal_losses(scored, lesson)
         losses |= self._region_losses(features, proposals, real, lesson, sizes)
-        return {name: value * self._weights(name, labels, value) for name, value in losses.items()}
+        return {name: _weighted(value, self._weights(name, labels, value)) for name, value in losses.items()}
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
         counts = [len(own) for own in boxes]
         if not any(counts):
             return [torch.zeros(0, len(self.classes) + 1) for _ in boxes]
+        self.model.train()
         batch, sizes, scales = self.prepared(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
         logits, _ = self.looked_at(self.features(batch.tensors), places, sizes)
@@ -331,6 +332,11 @@ class TwoStage:
 def _rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
     """The chosen entries of each row."""
     return [row[which] for row, which in zip(values, chosen, strict=True)]
+
+
+def _weighted(by_frame: Tensor, weights: Tensor) -> Tensor:
+    """With nothing to learn there is no gradient at all: Adam would go on by its momentum where it is zero."""
+    return by_frame * weights if weights.any() else torch.zeros_like(by_frame)
 
 
 def _drawn_a_frame(drawn: Tensor) -> Tensor:

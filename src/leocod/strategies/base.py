@@ -146,8 +146,11 @@ class Strategy:
     def backward(self, batch: Batch) -> dict[str, Tensor]:
         """The losses of a batch by name. Their gradient takes the place of any before."""
         losses = batch.mean(self.detector.loss(batch.images, batch.labels)) | self.penalty(batch)
+        total = torch.stack(list(losses.values())).sum()
         self.optimizer.zero_grad()
-        torch.stack(list(losses.values())).sum().backward()
+        # Where no loss counts, there is nothing to learn.
+        if total.requires_grad:
+            total.backward()
         return losses
 
     def predict(self, images: Images) -> list[Detections]:
@@ -236,6 +239,7 @@ class MemoryStrategy(Strategy):
             per_class=self.options.memory_per_class,
             store=self.options.memory_store,
             replacement=self.options.memory_replacement,
+            total=self.options.memory_per_class * len(detector.classes),
             seed=seed + 1,
         )
 
@@ -263,12 +267,14 @@ class ReplayStrategy(MemoryStrategy):
 
     def __init__(self, detector: Detector, options: ReplayOptions | None = None, *, seed: int = 0) -> None:
         super().__init__(detector, options, seed=seed)
-        places = self.options.memory_per_class * len(detector.classes)
-        if self.options.replay_per_step > max(places, REPLAYED):
+        each = self.options.memory_per_class
+        if self.options.memory_store == "balanced":
+            each = min(each, self.options.replay_per_class)
+        most = max(each * len(detector.classes), REPLAYED)
+        if self.options.replay_per_step > most:
             raise InvalidConfig(
-                f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to "
-                f"{max(places, REPLAYED)}. The memory holds at most {places} frames, "
-                f"{self.options.memory_per_class} for each of {len(detector.classes)} classes."
+                f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to {most}, "
+                f"{each} for each of {len(detector.classes)} classes (memory_per_class, replay_per_class)."
             )
 
     def replayed(self) -> list[LabelledFrame]:

@@ -33,8 +33,7 @@ class DERPP(ReplayStrategy):
     options: DERPPOptions
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        beta = self.options.beta
-        weights = LossWeights(proposals=beta, boxes=beta, classes=beta)
+        weights = LossWeights.all(self.options.beta)
         replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.replayed()]
         yield from self.by_recipe(current=step.labelled(), replay=replayed)
 

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from leocod.strategies.base import Batch, ReplayStrategy
+from leocod.memory import Replacement
+from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import Step
+
+
+class GDumbOptions(ReplayOptions):
+    """Options of GDumb."""
+
+    memory_replacement: Replacement = "released"
+    """Who stays when a class is full, see the other strategies. `released` by default: what never enters the memory is
+    never learnt, so a memory that changes is worth more here than an even one. `first` is the original's."""
 
 
 class GDumb(ReplayStrategy):
     """Trains on remembered frames only, two batches of them; never directly on the frames a person has just labelled.
 
-    Frames with pseudo labels, which no memory keeps, are trained on as they come: there is no other way to use them.
+    Frames with pseudo labels, which no memory keeps, join the first of the two.
 
     Prabhu et al., GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020.
     """
 
+    Options: ClassVar[type[StrategyOptions]] = GDumbOptions
+
     def batches(self, step: Step) -> Iterator[Batch]:
-        yield from self.by_recipe(current=step.labelled("pseudo"), replay=self.replayed(), replay_again=self.replayed())
+        first = [*step.labelled("pseudo"), *self.replayed()]
+        yield from self.by_recipe(replay=first, replay_again=self.replayed())

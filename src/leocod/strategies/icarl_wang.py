@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from leocod.strategies.base import Batch, MemoryOptions, MemoryStrategy, StrategyOptions
-from leocod.types import LabelledFrame, Labels, LossWeights, Step
+from leocod.strategies.base import Batch, MemoryStrategy
+from leocod.types import LabelledFrame, LossWeights, Step
 
 
 class ICaRLWang(MemoryStrategy):
@@ -21,16 +20,19 @@ class ICaRLWang(MemoryStrategy):
     Wang et al., Wanderlust: Online Continual Object Detection in the Real World, ICCV 2021.
     """
 
-    Options: ClassVar[type[StrategyOptions]] = MemoryOptions
-
     def batches(self, step: Step) -> Iterator[Batch]:
         current, replayed = step.labelled(), self.memory.one_of_each()
         if not current:
             return
         ratio = min(1.0, len(current) / max(len(replayed), 1))
-        weights = LossWeights(proposals=ratio, boxes=ratio, classes=ratio, background=0.0)
-        positive_only = [(frame, replace(labels, weights=weights)) for frame, labels in replayed]
-        yield Batch.mean_of("current+replay" if replayed else "current", [*current, *positive_only])
+        objects_only = LossWeights.all(ratio, background=0.0)
+        # Objects are averaged over all frames; background over those that have one, so that it keeps its weight.
+        more = (len(current) + len(replayed)) / len(current)
+        pairs = [
+            (frame, replace(labels, weights=replace(labels.weights, background=more))) for frame, labels in current
+        ]
+        pairs += [(frame, replace(labels, weights=objects_only)) for frame, labels in replayed]
+        yield Batch.mean_of("current+replay" if replayed else "current", pairs)
 
     def remember(self, step: Step) -> None:
         self.memory.add([one for pair in self.offered(step) for one in self._single_boxes(pair)])
@@ -40,4 +42,4 @@ class ICaRLWang(MemoryStrategy):
         frame, labels = pair
         for name in np.unique(labels.classes):
             box = self.random.choice(np.flatnonzero(labels.classes == name))
-            yield frame, Labels(labels.boxes[box], labels.classes[box])
+            yield frame, replace(labels, boxes=labels.boxes[box], classes=labels.classes[box])

@@ -34,8 +34,8 @@ class IODOptions(MemoryOptions):
 
 class IOD(MemoryStrategy):
     """Holds features, proposals and regions to those of the model at the last boundary. The last layer of the region
-    head is a warp layer: the stream does not train it, but remembered frames of all classes do, now and then, and every
-    gradient on its way to the layers below passes through it.
+    head is a warp layer: the stream does not train it, but remembered frames of all classes do, now and then, and what
+    the region losses teach the layers below passes through it.
 
     Joseph et al., Incremental Object Detection via Meta-Learning, TPAMI 2021.
     """
@@ -48,12 +48,14 @@ class IOD(MemoryStrategy):
         self._warp = _last_layer_of_region_head(detector)
         self._others = [one for one in detector.parameters() if all(one is not warp for warp in self._warp)]
         self._teacher: Detector | None = None
+        self._shown: set[int] = set()
+        """Classes labelled so far."""
         self._known: list[int] = []
-        """Classes that the teacher had been shown."""
+        """Those of them that the teacher had been shown."""
         self._steps = 0
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        if self._steps and self._steps % self.options.warp_every == 0:
+        if self._steps % self.options.warp_every == 0:
             yield from self._warp_batches()
         yield from self.by_recipe(current=step.labelled())
 
@@ -81,18 +83,20 @@ class IOD(MemoryStrategy):
 
     def remember(self, step: Step) -> None:
         super().remember(step)
+        self._shown.update(*(labels.classes.tolist() for _, labels in step.labelled("human")))
         self._steps += 1
         if self._steps % self.options.boundary_every == 0:
             self._teacher = self.detector.clone()
-            self._known = sorted(self.memory.seen)
+            self._known = sorted(self._shown)
 
     def state_dict(self) -> dict[str, Any]:
         teacher = None if self._teacher is None else self._teacher.state_dict()
-        return super().state_dict() | {"teacher": teacher, "known": list(self._known), "steps": self._steps}
+        own = {"teacher": teacher, "known": list(self._known), "shown": sorted(self._shown), "steps": self._steps}
+        return super().state_dict() | own
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
-        self._known, self._steps = list(state["known"]), state["steps"]
+        self._known, self._shown, self._steps = list(state["known"]), set(state["shown"]), state["steps"]
         self._teacher = None
         if state["teacher"] is not None:
             self._teacher = self.detector.clone()
