@@ -47,7 +47,18 @@ def test_the_version_is_told() -> None:
 def test_the_list_has_names_meanings_and_options() -> None:
     text = leocod("list").output
 
-    for word in ("wander", "tiny", "icarl", "incremental", "offline", "efficient_cls", "memory_per_class", "keep"):
+    for word in (
+        "wander",
+        "tiny",
+        "icarl",
+        "incremental",
+        "offline",
+        "efficient_cls",
+        "memory_per_class",
+        "keep",
+        "nested",
+        "presence",
+    ):
         assert word in text
 
 

@@ -159,7 +159,8 @@ def report(
 
 @app.command("list")
 def list_parts() -> None:
-    """Show every strategy, detector and benchmark, with its options and their defaults."""
+    """Show every strategy, detector and benchmark, and all options with their defaults."""
+    from leocod.config import CheckpointOptions, EvaluateOptions, LabelsOptions
     from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.find import KINDS, names, part
 
@@ -172,6 +173,9 @@ def list_parts() -> None:
         "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True
     )
     _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
+    console.print("\n[bold]the run[/bold]  options by --set labels.OPTION=VALUE and so on", soft_wrap=True)
+    for key, options in (("labels", LabelsOptions), ("evaluate", EvaluateOptions), ("checkpoint", CheckpointOptions)):
+        _print_part(key, options.__doc__, options)
 
 
 def _print_part(name: str, text: str | None, options: type[Settings]) -> None:

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from leocod.report.figures import (
+    COLOURS,
     averaged,
     bars,
     drawn,
     heat_map,
+    line,
     precision_when_away,
     quality_over_windows,
     shortened,
@@ -102,3 +104,10 @@ def test_the_same_figure_is_drawn_the_same() -> None:
 
     assert pictures[0] == pictures[1]
     assert 'aria-label="A line"' in pictures[0]
+
+
+def test_many_runs_are_told_apart() -> None:
+    lines = [line(number) for number in range(4 * len(COLOURS))]
+
+    assert len(COLOURS) >= 9
+    assert len({(one["color"], one["marker"]) for one in lines}) == len(lines)

@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
 from leocod.report.reading import Run, ap_name, last_seen
 
-COLOURS = ("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670")
-"""One per run, told apart by colour-blind readers too."""
+COLOURS = (
+    *("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670"),
+    *("#c33c3c", "#38b1c4", "#d9a900", "#6a4fb3"),
+)
+"""One per run, the first ones told apart by colour-blind readers too. All strategies of the paper fit."""
+MARKERS = "os^D"
+"""With more runs than colours, the next marker tells them apart."""
 
 INK, PALE = "#2b2f36", "#b9c0ca"
 WIDTH = 10.4
@@ -75,6 +80,11 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
+def line(number: int) -> dict[str, Any]:
+    """How the line of a run is drawn, by its place on the page."""
+    return {"color": colour(number), "linewidth": 2, "marker": MARKERS[number // len(COLOURS) % len(MARKERS)]}
+
+
 def precision_over_time(runs: Sequence[Run]) -> Markup:
     """Mean AP50 after each evaluation; for a single run also each class, thin."""
 
@@ -83,7 +93,7 @@ def precision_over_time(runs: Sequence[Run]) -> Markup:
             learnt = np.array(run.evaluated_steps) + 1
             if len(runs) == 1:
                 axes.plot(learnt, run.table, color=PALE, linewidth=0.7)
-            axes.plot(learnt, cap_over_time(run.table), color=colour(number), linewidth=2, marker="o", markersize=4)
+            axes.plot(learnt, cap_over_time(run.table), **line(number), markersize=4)
         top = max(LOWEST_TOP, axes.get_ylim()[1])
         axes.set(xlabel="steps learnt", ylabel=f"{ap_name(runs)} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
@@ -167,7 +177,7 @@ def precision_when_away(runs: Sequence[Run]) -> Markup:
             away, precision = forgetting_curve(run.table, run.evaluated_steps, run.counted_presence)
             if len(runs) == 1:
                 axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
-            axes.plot(*averaged(away, precision), color=colour(number), linewidth=2, marker="o", markersize=4)
+            axes.plot(*averaged(away, precision), **line(number), markersize=4)
         axes.set(xlabel=f"steps since the class was last {last_seen(runs)}", ylabel=f"{ap_name(runs)} (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -186,7 +196,7 @@ def pseudo_label_quality(runs: Sequence[Run]) -> Markup:
         shown = [(number, run) for number, run in enumerate(runs) if run.audits]
         for number, run in shown:
             steps, precision, recall = quality_over_windows(run)
-            axes.plot(steps, precision, color=colour(number), linewidth=2, marker="o", markersize=3)
+            axes.plot(steps, precision, **line(number), markersize=3)
             axes.plot(steps, recall, color=colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
         axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
         kinds = [

@@ -22,7 +22,7 @@ class EWCOptions(StrategyOptions):
     """Options of elastic weight consolidation."""
 
     importance: float = Field(1000.0, ge=0)
-    """How strongly the weights are pulled back. 1000 as in the OAK benchmark."""
+    """How strongly the weights are pulled back."""
     boundary_every: int = Field(100, ge=1)
     """Steps from one anchor to the next: a stream has no task boundaries, so they are declared."""
     fisher_keep: float = Field(0.95, ge=0, le=1)
