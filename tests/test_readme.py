@@ -1,11 +1,15 @@
-"""What the README says is true."""
+"""What the README says is true, and every page leads somewhere."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("results/**/*.md")]
 
 
 def test_the_python_example_runs_and_tells_ap_by_class(capsys):
@@ -18,8 +22,8 @@ def test_the_python_example_runs_and_tells_ap_by_class(capsys):
     assert "'mug':" in lines[0]
 
 
-def test_every_file_that_it_links_to_is_there():
-    links = re.findall(r"\]\(([^)#:]+)\)", README)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_links_to_is_there(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
 
-    assert links
-    assert [link for link in links if not (Path(__file__).parents[1] / link).exists()] == []
+    assert [link for link in links if not (page.parent / link).exists()] == []
