@@ -15,7 +15,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,11 +134,7 @@ class Table:
         """The same labels together, most labels first, rows that stand alone on top; else as in rows.yaml."""
         alone = {row["name"] for row in self.asked["rows"] if row.get("alone")}
         lines = dict.fromkeys((cell.labels, cell.row) for cell in self.cells)
-        place: Callable[[tuple[int, str]], tuple[bool, int]] = lambda line: (  # noqa: E731
-            line[1] not in alone,
-            0 if line[1] in alone else -line[0],
-        )
-        return sorted(lines, key=place)
+        return sorted(lines, key=lambda line: (0, 0) if line[1] in alone else (1, -line[0]))
 
     def write(self) -> str:
         """table.md and runs.json; what is there stays if it holds more runs."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, Self
 
@@ -51,15 +51,14 @@ class ReplayMemory:
         """Pixels and labels held."""
         self._order: list[int] = []
         """The shelves by number, so that one can be drawn without listing them."""
-        self._offered: dict[int, int] = {}
-        """Shelf -> how many frames were offered to it."""
         self._entries: dict[int, LabelledFrame] = {}
         self._frames: dict[int, Frame] = {}
-        self._places: dict[int, int] = defaultdict(int)
+        self._places: Counter[int] = Counter()
         """Entry -> how many places it takes."""
-        self._sharing: dict[int, int] = defaultdict(int)
+        self._sharing: Counter[int] = Counter()
         """Frame id -> how many entries show it."""
-        self._next = 0
+        self._offered = 0
+        """Frames offered so far, and so the number of the next entry."""
 
     def __len__(self) -> int:
         """Frames held."""
@@ -81,7 +80,7 @@ class ReplayMemory:
         for frame, labels in pairs:
             if labels.source != "human":
                 raise ValueError(f"Frame {frame.id} has {labels.source} labels: only a person's are remembered.")
-            entry, self._next = self._next, self._next + 1
+            entry, self._offered = self._offered, self._offered + 1
             classes = np.unique(labels.classes).tolist()
             for name in classes:
                 self.seen[name] = self.seen.get(name, 0) + 1
@@ -98,11 +97,7 @@ class ReplayMemory:
         """One entry, by chance, for every class; from a random store as many, of whatever class."""
         if self.store == "random":
             return self.sample(len(self.seen), per_class=1)
-        return [
-            self._entries[entries[int(self.random.integers(len(entries)))]]
-            for entries in self.shelves.values()
-            if entries
-        ]
+        return [self._entries[entries[int(self.random.integers(len(entries)))]] for entries in self.shelves.values()]
 
     def _drawn(self, most: int, count: int) -> list[int]:
         """Different entries, up to `count` in all and up to `most` from a shelf.
@@ -120,7 +115,6 @@ class ReplayMemory:
         return list(drawn)
 
     def _offer(self, shelf: int, entry: int, frame: Frame, labels: Labels) -> None:
-        self._offered[shelf] = self._offered.get(shelf, 0) + 1
         if shelf not in self.shelves:
             self.shelves[shelf] = []
             self._order.append(shelf)
@@ -140,7 +134,8 @@ class ReplayMemory:
         size = len(self.shelves[shelf])
         if self.replacement == "first":
             return None
-        choices = self._offered[shelf] if self.replacement == "reservoir" else size + 1
+        offered = self._offered if shelf == ALL else self.seen[shelf]
+        choices = offered if self.replacement == "reservoir" else size + 1
         place = int(self.random.integers(choices))
         return place if place < size else None
 
@@ -173,8 +168,7 @@ class ReplayMemory:
         return {
             "shelves": {shelf: list(entries) for shelf, entries in self.shelves.items()},
             "seen": dict(self.seen),
-            "offered": dict(self._offered),
-            "next": self._next,
+            "offered": self._offered,
             "random": self.random.bit_generator.state,
             "frames": [_packed_frame(frame) for frame in self._frames.values()],
             "entries": {entry: _packed_labels(frame, labels) for entry, (frame, labels) in self._entries.items()},
@@ -184,14 +178,14 @@ class ReplayMemory:
         """Continue from a state."""
         self.shelves = {shelf: list(entries) for shelf, entries in state["shelves"].items()}
         self._order = list(self.shelves)
-        self.seen, self._offered, self._next = dict(state["seen"]), dict(state["offered"]), state["next"]
+        self.seen, self._offered = dict(state["seen"]), state["offered"]
         self.random.bit_generator.state = state["random"]
         self._frames = {packed["id"]: _frame(packed) for packed in state["frames"]}
         self._entries = {
             entry: (self._frames[packed["frame"]], _labels(packed)) for entry, packed in state["entries"].items()
         }
-        self._places = _counted(entry for entries in self.shelves.values() for entry in entries)
-        self._sharing = _counted(frame.id for frame, _ in self._entries.values())
+        self._places = Counter(entry for entries in self.shelves.values() for entry in entries)
+        self._sharing = Counter(frame.id for frame, _ in self._entries.values())
         self.bytes = sum(frame.bytes for frame in self._frames.values())
         self.bytes += sum(labels.bytes for _, labels in self._entries.values())
         return self
@@ -213,13 +207,6 @@ class _Deck:
         number = self._moved.get(place, place)
         self._moved[place] = self._moved.pop(self.left, self.left)
         return number
-
-
-def _counted(things: Iterable[int]) -> dict[int, int]:
-    counts: dict[int, int] = defaultdict(int)
-    for thing in things:
-        counts[thing] += 1
-    return counts
 
 
 def _packed_frame(frame: Frame) -> dict[str, Any]:

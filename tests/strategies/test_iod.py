@@ -18,6 +18,14 @@ def changed(before, after):
     return {name for name in before if not torch.equal(before[name], after[name])}
 
 
+def taught(detector, a_step, steps, **options):
+    """A strategy that has learnt some steps; its warp layer rests unless it is said when it learns."""
+    strategy = IOD(detector, IODOptions(**{"warp_every": 100, **options}))
+    for index in range(steps):
+        strategy.learn(a_step(index))
+    return strategy
+
+
 WARP = {"roi_heads.box_head.fc7.weight", "roi_heads.box_head.fc7.bias"}
 
 
@@ -32,9 +40,7 @@ def test_the_stream_trains_everything_but_the_warp_layer(a_detector, a_step):
 
 
 def test_remembered_frames_train_the_warp_layer_and_nothing_else(a_detector, a_step):
-    strategy = IOD(a_detector(), IODOptions(warp_every=2, warp_batch=3))
-    for index in range(2):
-        strategy.learn(a_step(index))
+    strategy = taught(a_detector(), a_step, 2, warp_every=2, warp_batch=3)
     before = weights_of(strategy)
 
     losses = strategy.learn(a_step(2, labelled=0)).losses
@@ -45,9 +51,7 @@ def test_remembered_frames_train_the_warp_layer_and_nothing_else(a_detector, a_s
 
 
 def test_the_warp_layer_sees_everything_remembered_once(a_detector, a_step):
-    strategy = IOD(a_detector(), IODOptions(warp_every=2, warp_batch=3))
-    for index in range(2):
-        strategy.learn(a_step(index))
+    strategy = taught(a_detector(), a_step, 2, warp_every=2, warp_batch=3)
 
     batches = list(strategy.batches(a_step(2, labelled=0)))
 
@@ -84,9 +88,7 @@ def test_the_teacher_knows_every_class_that_was_labelled_also_what_the_memory_wa
 def test_the_temperature_reaches_the_distance(a_detector, a_step):
     apart = {}
     for temperature in (1.0, 6.0):
-        strategy = IOD(a_detector(), IODOptions(boundary_every=2, warp_every=100, temperature=temperature))
-        for index in range(3):
-            strategy.learn(a_step(index))
+        strategy = taught(a_detector(), a_step, 3, boundary_every=2, temperature=temperature)
         strategy.detector.random.manual_seed(1)
         apart[temperature] = strategy.penalty(Batch.mean_of("current", a_step(3).labelled()))["distil_classes"].item()
 
@@ -109,9 +111,7 @@ def test_distillation_starts_with_the_teacher_and_is_zero_where_nothing_has_move
 def test_distillation_keeps_the_detector_nearer_to_its_teacher(a_detector, a_step):
     apart = {}
     for weight in (0.0, 50.0):
-        strategy = IOD(a_detector(), IODOptions(boundary_every=4, warp_every=100, distillation=weight))
-        for index in range(7):
-            strategy.learn(a_step(index))
+        strategy = taught(a_detector(), a_step, 7, boundary_every=4, distillation=weight)
         images = [frame.image() for frame in a_step(1).frames]
         distances = strategy.detector.distillation(
             images, strategy._teacher, classes=strategy._known, temperature=strategy.options.temperature

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from leocod.rcnn.targets import by_class, by_frame, rows
 from leocod.types import Images
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def distances(
         their_features = teacher.features(batch.tensors)
         theirs = teacher.scored(batch, their_features)
         regions, real = teacher.best(theirs, batch.image_sizes)
-        places = [row[chosen] for row, chosen in zip(regions, real, strict=True)]
+        places = rows(regions, real)
         their_logits, their_deltas = teacher.looked_at(their_features, places, sizes)
     features = student.features(batch.tensors)
     own = student.scored(batch, features)
@@ -40,13 +41,13 @@ def distances(
     soft = functional.log_softmax(logits[:, known] / temperature, dim=1)
     their_soft = functional.log_softmax(their_logits[:, known] / temperature, dim=1)
     differing = functional.kl_div(soft, their_soft, reduction="none", log_target=True).sum(dim=1) * temperature**2
-    moved = _by_class(deltas)[:, known] - _by_class(their_deltas)[:, known]
+    moved = by_class(deltas)[:, known] - by_class(their_deltas)[:, known]
     each = real.sum(dim=1).clamp(min=1)
     return {
         "distil_features": torch.stack([_apart(features[name], their_features[name]) for name in features]).mean(dim=0),
         "distil_proposals": _differing(own.scores, theirs.scores) + _apart(own.deltas, theirs.deltas),
-        "distil_classes": differing.new_zeros(len(places)).index_add(0, frame, differing) / each,
-        "distil_boxes": moved.new_zeros(len(places)).index_add(0, frame, moved.square().mean(dim=(1, 2))) / each,
+        "distil_classes": by_frame(differing, frame, frames=len(places)) / each,
+        "distil_boxes": by_frame(moved.square().mean(dim=(1, 2)), frame, frames=len(places)) / each,
     }
 
 
@@ -60,7 +61,3 @@ def _differing(one: Tensor, two: Tensor) -> Tensor:
     cross = functional.binary_cross_entropy_with_logits(one, two.sigmoid(), reduction="none")
     itself = functional.binary_cross_entropy_with_logits(two, two.sigmoid(), reduction="none")
     return (cross - itself).mean(dim=1)
-
-
-def _by_class(deltas: Tensor) -> Tensor:
-    return deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)

@@ -130,3 +130,18 @@ def pick(values: Tensor, positions: Tensor) -> Tensor:
     """values[row, positions[row]] for every row; trailing dimensions come along."""
     rows = torch.arange(len(positions), device=positions.device)[:, None]
     return values[rows, positions]
+
+
+def rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
+    """The chosen entries of each row."""
+    return [row[which] for row, which in zip(values, chosen, strict=True)]
+
+
+def by_frame(values: Tensor, frame: Tensor, *, frames: int) -> Tensor:
+    """Values of regions in one long list, added up in the frame that each is of."""
+    return values.new_zeros(frames).index_add(0, frame, values)
+
+
+def by_class(deltas: Tensor) -> Tensor:
+    """Box deltas of regions as regions x classes x 4."""
+    return deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)

@@ -22,7 +22,7 @@ from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, clip_boxes_to_image
 
 from leocod.rcnn.distillation import distances
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Lesson, left_out, match, pick, sample
+from leocod.rcnn.targets import BACKGROUND, IGNORED, Lesson, by_class, by_frame, left_out, match, pick, rows, sample
 from leocod.types import Detections, Images, Labels
 
 SMALLEST_BOX = 1e-2
@@ -62,7 +62,7 @@ class TwoStage:
         proposals, real = self.best(scored, sizes)
         losses = self._proposal_losses(scored, lesson)
         losses |= self._region_losses(features, proposals, real, lesson, sizes)
-        return {name: _weighted(value, self._weights(name, labels, value)) for name, value in losses.items()}
+        return {name: self._weighted(name, value, labels) for name, value in losses.items()}
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
         counts = [len(own) for own in boxes]
@@ -261,21 +261,19 @@ class TwoStage:
         number = pick(matched, positions)
         wanted = torch.where(is_object, pick(truth.classes, number), BACKGROUND)
         places = pick(regions, positions)
-        logits, deltas = self.looked_at(features, _rows(places, drawn), sizes)
+        logits, deltas = self.looked_at(features, rows(places, drawn), sizes)
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
         positive = wanted > BACKGROUND
         wrong = torch.where(positive, wrong, wrong * lesson.background[frame])
         goal = torch.where(positive[:, None], goal, places)
-        own = deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)[
-            torch.arange(len(deltas), device=deltas.device), wanted
-        ]
+        own = by_class(deltas)[torch.arange(len(deltas), device=deltas.device), wanted]
         off = self._off(heads.box_coder, own, goal, places) * positive
         each = _drawn_a_frame(drawn)
         return {
-            "region_class": wrong.new_zeros(len(drawn)).index_add(0, frame, wrong) / each,
-            "region_box": off.new_zeros(len(drawn)).index_add(0, frame, off) / each,
+            "region_class": by_frame(wrong, frame, frames=len(drawn)) / each,
+            "region_box": by_frame(off, frame, frames=len(drawn)) / each,
         }
 
     def looked_at(
@@ -299,7 +297,7 @@ class TwoStage:
         batch, sizes, scales = self.prepared(images)
         features = self.features(batch.tensors)
         proposals, real = self.best(self.scored(batch, features), sizes)
-        regions = _rows(proposals, real)
+        regions = rows(proposals, real)
         logits, deltas = self.looked_at(features, regions, sizes)
         heads = self.model.roi_heads
         chances = logits.softmax(dim=-1)[:, 1:]
@@ -319,24 +317,15 @@ class TwoStage:
         return found
 
     @staticmethod
-    def _weights(loss: str, labels: Sequence[Labels], like: Tensor) -> Tensor:
-        values = {
+    def _weighted(loss: str, by_frame: Tensor, labels: Sequence[Labels]) -> Tensor:
+        """With nothing to learn there is no gradient at all: Adam would go on by its momentum where it is zero."""
+        weights = {
             "proposal_class": [one.weights.proposals for one in labels],
             "proposal_box": [one.weights.proposals for one in labels],
             "region_class": [one.weights.classes for one in labels],
             "region_box": [one.weights.boxes for one in labels],
         }[loss]
-        return torch.tensor(values, dtype=like.dtype, device=like.device)
-
-
-def _rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
-    """The chosen entries of each row."""
-    return [row[which] for row, which in zip(values, chosen, strict=True)]
-
-
-def _weighted(by_frame: Tensor, weights: Tensor) -> Tensor:
-    """With nothing to learn there is no gradient at all: Adam would go on by its momentum where it is zero."""
-    return by_frame * weights if weights.any() else torch.zeros_like(by_frame)
+        return by_frame * by_frame.new_tensor(weights) if any(weights) else torch.zeros_like(by_frame)
 
 
 def _drawn_a_frame(drawn: Tensor) -> Tensor:
