@@ -24,8 +24,8 @@ from torchvision.ops import Conv2dNormActivation
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.evaluation.evaluator import Evaluator
-from leocod.rcnn.two_stage import TwoStage
-from leocod.rcnn.weights import save_weights
+from leocod.networks.two_stage import TwoStage
+from leocod.networks.weights import save_weights
 from leocod.settings import Settings
 from leocod.types import LabelledFrame
 

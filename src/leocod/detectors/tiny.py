@@ -15,9 +15,9 @@ from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHe
 from torchvision.models.detection.rpn import AnchorGenerator
 from torchvision.ops import Conv2dNormActivation
 
-from leocod.rcnn.roi_align import roi_align
-from leocod.rcnn.two_stage import TwoStage
-from leocod.rcnn.weights import load_weights
+from leocod.networks.roi_align import roi_align
+from leocod.networks.two_stage import TwoStage
+from leocod.networks.weights import load_weights
 from leocod.settings import Settings
 
 START = Path(__file__).with_name("tiny_start.safetensors")

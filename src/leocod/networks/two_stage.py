@@ -21,8 +21,8 @@ from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, clip_boxes_to_image
 
-from leocod.rcnn.distillation import distances
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Lesson, by_class, by_frame, left_out, match, pick, rows, sample
+from leocod.networks.distillation import distances
+from leocod.networks.targets import BACKGROUND, IGNORED, Lesson, by_class, by_frame, left_out, match, pick, rows, sample
 from leocod.types import Detections, Images, Labels
 
 SMALLEST_BOX = 1e-2

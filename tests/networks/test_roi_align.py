@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torchvision import ops
 
-from leocod.rcnn.roi_align import roi_align
+from leocod.networks.roi_align import roi_align
 
 
 def some_boxes(images=3, regions=10):

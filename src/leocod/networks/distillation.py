@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from leocod.rcnn.targets import by_class, by_frame, rows
+from leocod.networks.targets import by_class, by_frame, rows
 from leocod.types import Images
 
 if TYPE_CHECKING:
-    from leocod.rcnn.two_stage import TwoStage
+    from leocod.networks.two_stage import TwoStage
 
 
 def distances(

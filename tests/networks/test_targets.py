@@ -7,7 +7,7 @@ import torch
 from torchvision.models.detection._utils import Matcher
 from torchvision.ops import box_iou
 
-from leocod.rcnn.targets import BACKGROUND, IGNORED, Truth, left_out, match, overlaps, sample
+from leocod.networks.targets import BACKGROUND, IGNORED, Truth, left_out, match, overlaps, sample
 from leocod.types import Labels
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torchvision.models.detection.faster_rcnn import MultiScaleRoIAlign
 
-from leocod.rcnn.two_stage import TwoStage
+from leocod.networks.two_stage import TwoStage
 from leocod.types import Labels, LossWeights
 
 

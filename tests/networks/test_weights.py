@@ -9,7 +9,7 @@ import torch
 
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.errors import InvalidData
-from leocod.rcnn.weights import load_weights, read_weights, save_weights
+from leocod.networks.weights import load_weights, read_weights, save_weights
 
 
 def a_model(classes, seed):

@@ -1,0 +1,1 @@
+"""Networks built from torchvision's parts: the machinery that detectors share."""

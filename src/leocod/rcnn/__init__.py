@@ -1,1 +1,0 @@
-"""Two-stage detection with torchvision's parts: the machinery that every Faster R-CNN here shares."""
