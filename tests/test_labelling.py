@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from leocod.errors import InvalidConfig
-from leocod.labelling import BudgetLabeller
+from leocod.labelling import BudgetLabeller, FixedLabeller
+from leocod.types import Labels
 
 
 @pytest.fixture
@@ -67,3 +68,35 @@ def test_a_short_last_step_is_labelled_whole(pairs):
 def test_a_negative_budget_is_refused():
     with pytest.raises(InvalidConfig, match="per_step"):
         BudgetLabeller(-1, seed=0)
+
+
+def test_frames_that_nobody_labelled_are_never_drawn(pairs):
+    known = [(frame, labels if frame.id < 3 else Labels.unknown()) for frame, labels in pairs]
+
+    for step in range(10):
+        assert sorted(BudgetLabeller(4, seed=0).reveal(step, known)) == [0, 1, 2]
+
+
+def test_a_frame_that_nobody_labelled_changes_nothing_for_the_others(pairs):
+    whole = list(BudgetLabeller(4, seed=5).reveal(7, pairs))
+    assert whole == [0, 2, 8, 12]
+
+    known = [(frame, Labels.unknown() if frame.id == 8 else labels) for frame, labels in pairs]
+    drawn = list(BudgetLabeller(4, seed=5).reveal(7, known))
+
+    assert {0, 2, 12} < set(drawn)
+    assert len(drawn) == 4
+
+
+def test_a_fixed_choice_is_revealed_exactly(pairs):
+    labeller = FixedLabeller(frozenset({3, 9, 99}), per_step=2)
+
+    assert list(labeller.reveal(0, pairs)) == [3, 9]
+    assert labeller.reveal(0, pairs)[3] is pairs[3][1]
+    assert labeller.reveal(1, pairs[4:8]) == {}
+
+
+def test_a_fixed_choice_does_not_reveal_what_nobody_knows(pairs):
+    unknown = [(frame, Labels.unknown()) for frame, _ in pairs]
+
+    assert FixedLabeller(frozenset({3}), per_step=1).reveal(0, unknown) == {}

@@ -96,3 +96,55 @@ def test_detections_above_a_threshold():
     found = Detections(np.zeros((2, 4), np.float32), np.array([0, 1]), np.array([0.7, 0.71], np.float32))
 
     assert found.above(0.7).classes.tolist() == [1]
+
+
+def test_not_knowing_is_not_the_same_as_nothing():
+    assert Labels.none().known
+    assert not Labels.unknown().known
+    assert len(Labels.unknown()) == 0
+
+
+def test_a_step_reveals_nothing_that_nobody_knows(a_step):
+    step = a_step()
+
+    with pytest.raises(InvalidLabels, match=r"nobody has labelled frames \[0\]"):
+        Step(0, step.frames, {0: Labels.unknown()})
+
+
+class Elsewhere:
+    """Pixels that are made when they are asked for."""
+
+    def __init__(self, pixels):
+        self.pixels, self.asked = pixels, 0
+
+    def image(self):
+        self.asked += 1
+        return self.pixels
+
+
+def test_pixels_from_elsewhere_are_fetched_when_asked_for_and_held_once_loaded():
+    source = Elsewhere(np.full((4, 6, 3), 9, np.uint8))
+    frame = Frame(1, "video", 0, (4, 6), source)
+    assert (frame.bytes, source.asked) == (0, 0)
+
+    loaded = frame.loaded()
+
+    assert (loaded.image() == 9).all()
+    assert (loaded.bytes, source.asked) == (72, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.image()[0] = 0
+
+
+def test_a_file_that_is_not_the_stated_size_is_named(tmp_path):
+    Image.fromarray(np.zeros((4, 6, 3), np.uint8)).save(tmp_path / "one.png")
+
+    with pytest.raises(InvalidFrame, match=r"Frame 1 of video \(.*one\.png\): expected 6 x 4"):
+        Frame(1, "video", 0, (6, 4), tmp_path / "one.png").image()
+
+
+def test_a_frame_that_cannot_be_read_stays_as_it_is_where_that_is_allowed(tmp_path):
+    frame = Frame(1, "video", 0, (4, 6), tmp_path / "none.png")
+
+    assert frame.loaded_if_possible() is frame
+    with pytest.raises(InvalidFrame, match=r"none\.png: no such file"):
+        frame.loaded()

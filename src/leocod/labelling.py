@@ -36,5 +36,24 @@ class BudgetLabeller:
     def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
         # A budget of 0 has nothing to draw, so its place is free for what all budgets share.
         draw = np.random.default_rng([self.seed, 0 if self.nested else self.per_step, step])
-        chosen = draw.permutation(len(pairs))[: self.per_step]
-        return {pairs[number][0].id: pairs[number][1] for number in sorted(chosen)}
+        # A frame whose labels nobody knows has its turn all the same, so that it changes nothing for the others.
+        turns = [number for number in draw.permutation(len(pairs)) if pairs[number][1].known]
+        return {pairs[number][0].id: pairs[number][1] for number in sorted(turns[: self.per_step])}
+
+
+class FixedLabeller:
+    """The frames that somebody chose before, such as a published selection, and no others.
+
+    A chosen frame that nobody has labelled is not revealed.
+    """
+
+    seed = None
+    nested = False
+
+    def __init__(self, chosen: frozenset[int], *, per_step: int) -> None:
+        """`per_step` is the budget that the choice was made for. Nothing depends on it; it is kept for the record."""
+        self.chosen = chosen
+        self.per_step = per_step
+
+    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
+        return {frame.id: labels for frame, labels in pairs if frame.id in self.chosen and labels.known}

@@ -6,57 +6,73 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as PillowImage
 
 from leocod.errors import InvalidFrame, InvalidLabels
+from leocod.imagefile import pixels_of
 
 Image = NDArray[np.uint8]
 """Pixels, height x width x 3, red first."""
 
 Images = Sequence[Image]
 
-Source = Literal["human", "pseudo"]
+Source = Literal["human", "pseudo", "nobody"]
+"""Who gave labels. Nobody: what is in the frame is not known, which is not the same as nothing."""
+
+
+class Picture(Protocol):
+    """Pixels that are elsewhere, such as in a video, and are fetched when they are asked for."""
+
+    def image(self) -> Image:
+        """The pixels, or an InvalidFrame that says why there are none."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One image of the video. Holds its pixels, or the file that does."""
+    """One image of the video. Holds its pixels, or knows where they are."""
 
     id: int
     video: str
     index: int
     size: tuple[int, int]
     """Height and width in pixels."""
-    content: Image | Path = field(repr=False)
+    content: Image | Path | Picture = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.content, Path):
+        if isinstance(self.content, np.ndarray):
             # Everyone who gets the frame shares these pixels.
             object.__setattr__(self, "content", _sealed(self.content))
 
     @property
     def bytes(self) -> int:
-        """Of the pixels it holds; a path is as good as nothing."""
-        return 0 if isinstance(self.content, Path) else self.content.nbytes
+        """Of the pixels it holds; knowing where they are is as good as nothing."""
+        return self.content.nbytes if isinstance(self.content, np.ndarray) else 0
 
     def loaded(self) -> Frame:
         """The same frame, holding its pixels, so that a file is decoded once and not at every use."""
-        return self if not isinstance(self.content, Path) else replace(self, content=self.image())
+        return self if isinstance(self.content, np.ndarray) else replace(self, content=self.image())
+
+    def loaded_if_possible(self) -> Frame:
+        """The same frame, holding its pixels unless they cannot be read."""
+        try:
+            return self.loaded()
+        except InvalidFrame:
+            return self
 
     def image(self) -> Image:
-        """The pixels: height x width x 3, uint8, red first."""
-        if isinstance(self.content, Path):
-            with PillowImage.open(self.content) as file:
-                pixels = np.asarray(file.convert("RGB"))
-        else:
+        """The pixels: height x width x 3, uint8, red first. An InvalidFrame names the file that cannot be read."""
+        if isinstance(self.content, np.ndarray):
             pixels = self.content
+        else:
+            pixels = pixels_of(self.content) if isinstance(self.content, Path) else self.content.image()
         if pixels.shape != (*self.size, 3) or pixels.dtype != np.uint8:
+            where = f" ({self.content})" if isinstance(self.content, Path) else ""
             raise InvalidFrame(
-                f"Frame {self.id} of {self.video}: expected {self.size[0]} x {self.size[1]} x 3 uint8 pixels, "
+                f"Frame {self.id} of {self.video}{where}: expected {self.size[0]} x {self.size[1]} x 3 uint8 pixels, "
                 f"got {' x '.join(map(str, pixels.shape))} {pixels.dtype}."
             )
         return pixels
@@ -135,6 +151,16 @@ class Labels:
         """A frame with nothing in it."""
         return Labels(np.zeros((0, 4), np.float32), np.zeros(0, np.int64))
 
+    @staticmethod
+    def unknown() -> Labels:
+        """A frame that nobody has labelled: what is in it is not known."""
+        return replace(Labels.none(), source="nobody")
+
+    @property
+    def known(self) -> bool:
+        """Whether anybody has labelled the frame."""
+        return self.source != "nobody"
+
 
 @dataclass(frozen=True, eq=False)
 class Detections:
@@ -172,6 +198,8 @@ class Step:
         strangers = set(self.labels) - {frame.id for frame in self.frames}
         if strangers:
             raise InvalidLabels(f"Step {self.index}: labels for frames {sorted(strangers)}, which are not in the step.")
+        if unknown := sorted(frame for frame, labels in self.labels.items() if not labels.known):
+            raise InvalidLabels(f"Step {self.index}: nobody has labelled frames {unknown}, so they cannot be revealed.")
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
 
     def labelled(self, source: Source | None = None) -> list[LabelledFrame]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leocod.benchmarks.base import Benchmark, Reshuffled, Shuffle, Stream
+from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions, Reshuffled, Shuffle, Stream
+from leocod.data.recording import Entry, Problem, Recording, split
+from leocod.errors import InvalidData, InvalidFrame
 from leocod.labelling import BudgetLabeller
 from leocod.types import Labels
 
@@ -91,3 +93,182 @@ def test_only_offline_keeps_frames_and_says_how_much_that_is(stream):
 
     assert stream.bytes == 0
     assert offline.bytes == sum(frame.image().nbytes + labels.bytes for frame, labels in kept.values())
+
+
+class Films(Recorded):
+    """Twelve frames by number in steps of three with one held out; some are broken, some nobody has labelled."""
+
+    name = "films"
+
+    def __init__(self, folder, *, broken=(), unlabelled=(), sizeless=False, **options):
+        self.folder, self.broken, self.unlabelled, self.sizeless = folder, broken, unlabelled, sizeless
+        super().__init__(RecordedOptions.model_validate(options), seed=0)
+
+    def record(self, report):
+        entries = []
+        for number in range(12):
+            labels = None if number in self.unlabelled else Labels([[0, 0, number + 1, 9]], [0])
+            picture = self.folder / f"{number}.png"
+            if number in self.broken:
+                report(Problem(self.folder / "list", f"frame {number}", "bad", frame=number))
+            size = None if self.sizeless else (60, 80)
+            entries.append(Entry(number, "film", number, picture, size, labels, broken=number in self.broken))
+        return Recording(("mug",), split(entries, frames_per_step=3, held_out=1), {1: frozenset({2})})
+
+
+@pytest.fixture
+def folder(tmp_path, a_picture):
+    for number in range(12):
+        a_picture(tmp_path / f"{number}.png", value=number)
+    return tmp_path
+
+
+def handed_out(benchmark, per_step=3):
+    """Frames and labelled frames of each step, and what was skipped on the way."""
+    stream = Stream(benchmark, BudgetLabeller(per_step, seed=0))
+    steps, skipped = [], {}
+    for step in stream.steps():
+        steps.append(([frame.id for frame in step.frames], sorted(step.labels)))
+        skipped |= stream.skipped
+    return steps, skipped
+
+
+def test_a_recording_is_a_benchmark(folder):
+    films = Films(folder)
+
+    assert [frames for frames, _ in handed_out(films)[0]] == [[0, 1, 2], [4, 5, 6], [8, 9, 10]]
+    assert [frame.id for frame, _ in films.test] == [3, 7, 11]
+    assert films.given(1) == {2}
+    assert films.given(2) is None
+
+
+def test_frames_are_decoded_when_they_are_used(folder):
+    assert {frame.bytes for frame, _ in Films(folder).moment(0)} == {0}
+
+
+def test_a_size_that_no_file_tells_is_the_pictures(folder):
+    assert [frame.size for frame, _ in Films(folder, sizeless=True).moment(0)] == [(60, 80)] * 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"no picture", None], ids=["empty", "odd", "missing"])
+@pytest.mark.parametrize("sizeless", [False, True])
+def test_a_picture_that_cannot_be_read_stops_the_stream(folder, damage, sizeless):
+    _damage(folder / "5.png", damage)
+
+    with pytest.raises(InvalidFrame, match=r"5\.png"):
+        handed_out(Films(folder, sizeless=sizeless))
+
+
+@pytest.mark.parametrize("damage", [b"", b"no picture", None], ids=["empty", "odd", "missing"])
+@pytest.mark.parametrize("sizeless", [False, True])
+def test_a_picture_that_cannot_be_read_can_be_skipped_and_is_counted(folder, damage, sizeless):
+    whole, _ = handed_out(Films(folder), per_step=2)
+    _damage(folder / "5.png", damage)
+
+    steps, skipped = handed_out(Films(folder, sizeless=sizeless, on_bad_frame="skip"), per_step=2)
+
+    assert steps == [([one for one in frames if one != 5], [one for one in ids if one != 5]) for frames, ids in whole]
+    assert list(skipped) == [5]
+    assert "5.png" in skipped[5]
+
+
+def test_a_cut_picture_is_skipped_too(folder):
+    content = (folder / "5.png").read_bytes()
+    (folder / "5.png").write_bytes(content[: len(content) * 2 // 3])
+
+    _, skipped = handed_out(Films(folder, on_bad_frame="skip"))
+
+    assert list(skipped) == [5]
+
+
+def test_a_picture_of_another_size_than_its_record_is_skipped_too(folder, a_picture):
+    a_picture(folder / "5.png", (80, 60))
+
+    with pytest.raises(InvalidFrame, match=r"Frame 5 of film .*5\.png.*expected 60 x 80 x 3"):
+        handed_out(Films(folder))
+    assert list(handed_out(Films(folder, on_bad_frame="skip"))[1]) == [5]
+
+
+def test_a_frame_found_broken_by_the_reader_stops_or_is_skipped(folder):
+    with pytest.raises(InvalidData, match="list, frame 5: bad"):
+        Films(folder, broken=(5,))
+
+    steps, skipped = handed_out(Films(folder, broken=(5,), on_bad_frame="skip"))
+
+    assert [frames for frames, _ in steps] == [[0, 1, 2], [4, 6], [8, 9, 10]]
+    assert {frame: told.endswith("list, frame 5: bad") for frame, told in skipped.items()} == {5: True}
+
+
+@pytest.mark.parametrize("lost", [4, 5, 6])
+def test_a_broken_frame_does_not_change_which_others_are_labelled(folder, lost):
+    whole, _ = handed_out(Films(folder), per_step=1)
+
+    steps, _ = handed_out(Films(folder, broken=(lost,), on_bad_frame="skip"), per_step=1)
+
+    (drawn,) = whole[1][1]
+    assert [ids for _, ids in steps[::2]] == [ids for _, ids in whole[::2]]
+    if lost != drawn:
+        assert steps[1][1] == [drawn]
+    else:
+        # Its turn passes to the next.
+        assert len(steps[1][1]) == 1
+
+
+def test_a_step_whose_frames_are_all_lost_is_empty(folder):
+    steps, skipped = handed_out(Films(folder, broken=(4, 5, 6), on_bad_frame="skip"))
+
+    assert steps[1] == ([], [])
+    assert sorted(skipped) == [4, 5, 6]
+
+
+def test_a_recording_without_a_single_good_frame_is_told(folder):
+    with pytest.raises(InvalidData, match="films: no frame that can be used .*frame 0: bad"):
+        Films(folder, broken=range(12), on_bad_frame="skip")
+
+
+def test_offline_training_skips_what_cannot_be_read(folder):
+    (folder / "5.png").unlink()
+    stream = Stream(Films(folder, on_bad_frame="skip"), BudgetLabeller(3, seed=0))
+    offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
+
+    frames = [frame.id for step in offline.steps() for frame in step.frames]
+
+    assert sorted(frames) == sorted([0, 1, 2, 4, 6, 8, 9, 10] * 2)
+    assert list(offline.skipped) == [5]
+
+
+def test_frames_that_nobody_labelled_are_seen_but_neither_revealed_nor_truth(folder):
+    films = Films(folder, unlabelled=(0, 1, 3, 5))
+    stream = Stream(films, BudgetLabeller(3, seed=0))
+
+    seen = [([frame.id for frame in step.frames], sorted(step.labels), sorted(stream.truth)) for step in stream.steps()]
+
+    assert seen == [([0, 1, 2], [2], [2]), ([4, 5, 6], [4, 6], [4, 6]), ([8, 9, 10], [8, 9, 10], [8, 9, 10])]
+    assert [frame.id for frame, _ in films.test] == [7, 11]
+
+
+def test_a_bad_test_picture_is_found_before_the_run(folder):
+    (folder / "7.png").unlink()
+
+    with pytest.raises(InvalidFrame, match=r"7\.png: no such file"):
+        _ = Films(folder).test
+
+
+def test_a_test_picture_of_another_size_is_found_before_the_run(folder, a_picture):
+    a_picture(folder / "7.png", (80, 60))
+
+    with pytest.raises(InvalidFrame, match=r"7\.png is 60 x 80 pixels large, but its record says 80 x 60"):
+        _ = Films(folder).test
+
+
+def test_bad_test_pictures_can_be_skipped_even_cut_ones(folder):
+    content = (folder / "7.png").read_bytes()
+    (folder / "7.png").write_bytes(content[: len(content) * 2 // 3])
+    films = Films(folder, on_bad_frame="skip")
+
+    assert [frame.id for frame, _ in films.test] == [3, 11]
+    assert [problem.frame for problem in films.problems] == [7]
+
+
+def _damage(file, content):
+    file.unlink() if content is None else file.write_bytes(content)

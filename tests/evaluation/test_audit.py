@@ -44,3 +44,12 @@ def test_the_overlap_must_reach_the_threshold() -> None:
 
 def test_nothing_pseudo_labelled_is_all_zero() -> None:
     assert audit_pseudo_labels({}, {}) == PseudoLabelAudit(frames=0, labels=0, right=0, objects=0)
+
+
+def test_frames_whose_truth_nobody_knows_are_not_counted() -> None:
+    pseudo = {1: marked((HERE, 0)), 2: marked((HERE, 0), (THERE, 1))}
+
+    assert audit_pseudo_labels(pseudo, {1: marked((HERE, 0))}) == PseudoLabelAudit(
+        frames=1, labels=1, right=1, objects=1
+    )
+    assert audit_pseudo_labels(pseudo, {}) == PseudoLabelAudit(frames=0, labels=0, right=0, objects=0)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol
 
 import numpy as np
+from pydantic import Field
 
+from leocod.ahead import ahead
+from leocod.data.recording import Entry, Problem, Recording, Report, stop, up_to
+from leocod.errors import InvalidData, InvalidFrame
+from leocod.imagefile import size_of
 from leocod.labelling import Labeller
-from leocod.types import LabelledFrame, Labels, Step
+from leocod.settings import Settings
+from leocod.types import Frame, Image, LabelledFrame, Labels, Picture, Step
+
+OnBadFrame = Literal["stop", "skip"]
+"""An error, or a frame less, which is counted."""
 
 
 class Benchmark(ABC):
@@ -24,6 +35,8 @@ class Benchmark(ABC):
     classes: tuple[str, ...]
     steps: int
     """How many steps the stream has."""
+    on_bad_frame: OnBadFrame = "stop"
+    """What a stream does when the pixels of a frame cannot be read."""
 
     @abstractmethod
     def moment(self, step: int) -> Sequence[LabelledFrame]:
@@ -34,6 +47,14 @@ class Benchmark(ABC):
     def test(self) -> Sequence[LabelledFrame]:
         """The held-out frames with their true labels."""
 
+    def given(self, per_step: int) -> frozenset[int] | None:
+        """Ids of the frames that a published choice labels at this cost; None: there is none, draw."""
+        return None
+
+    def test_steps(self) -> Sequence[int]:
+        """The step that each test frame was held out from; evenly spread where nothing else is known."""
+        return [position * self.steps // len(self.test) for position in range(len(self.test))]
+
 
 class Steps(Protocol):
     """Anything that hands out steps, and knows the truth about the last one."""
@@ -42,6 +63,11 @@ class Steps(Protocol):
     """Frame id -> true labels of the step handed out last. For the benchmark's side only."""
     bytes: int
     """Frames and labels that it keeps: nothing in a single pass, everything labelled for offline training."""
+
+    @property
+    def skipped(self) -> Mapping[int, str]:
+        """Frame id -> what is wrong with it, of frames left out of the step handed out last: they cannot be read."""
+        ...
 
     def __len__(self) -> int: ...
 
@@ -53,22 +79,45 @@ class Steps(Protocol):
 class Stream:
     """Hands out a benchmark step by step, with the labels that a labeller reveals and no others."""
 
-    def __init__(self, benchmark: Benchmark, labeller: Labeller) -> None:
+    def __init__(self, benchmark: Benchmark, labeller: Labeller, *, workers: int = 0) -> None:
+        """`workers`: processes that read the next steps while one is learnt; what is handed out is the same."""
         self.benchmark = benchmark
         self.labeller = labeller
+        self.workers = workers
         self.truth: Mapping[int, Labels] = {}
         self.bytes = 0
+        self.skipped: dict[int, str] = {}
 
     def __len__(self) -> int:
         return self.benchmark.steps
 
     def steps(self, start: int = 0) -> Iterator[Step]:
         """Every step from `start` on, once, in order."""
-        for index in range(start, len(self)):
-            pairs = self.benchmark.moment(index)
-            self.truth = {frame.id: labels for frame, labels in pairs}
-            frames = tuple(frame.loaded() for frame, _ in pairs)
-            yield Step(index, frames, self.labeller.reveal(index, pairs))
+        indices = range(start, len(self))
+        for index, pairs in zip(indices, ahead(self._read, indices, workers=self.workers), strict=True):
+            # Drawn before any frame is lost, so that a lost one does not change which others are labelled.
+            revealed = self.labeller.reveal(index, pairs)
+            self.skipped = {}
+            frames = self.loaded([frame for frame, _ in pairs])
+            here = {frame.id for frame in frames}
+            self.truth = {frame.id: labels for frame, labels in pairs if labels.known and frame.id in here}
+            yield Step(index, frames, {frame: labels for frame, labels in revealed.items() if frame in here})
+
+    def _read(self, index: int) -> list[LabelledFrame]:
+        """The frames of a step with their pixels, but for those that cannot be read: they are told later."""
+        return [(frame.loaded_if_possible(), labels) for frame, labels in self.benchmark.moment(index)]
+
+    def loaded(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
+        """The frames with their pixels. One that cannot be read ends the run, or is left out, as the benchmark says."""
+        found: list[Frame] = []
+        for frame in frames:
+            try:
+                found.append(frame.loaded())
+            except InvalidFrame as error:
+                if self.benchmark.on_bad_frame == "stop":
+                    raise
+                self.skipped[frame.id] = str(error)
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -94,6 +143,10 @@ class Reshuffled:
         self.truth: Mapping[int, Labels] = {}
         self.bytes = 0
 
+    @property
+    def skipped(self) -> Mapping[int, str]:
+        return self.stream.skipped
+
     def __len__(self) -> int:
         return len(self.stream)
 
@@ -108,8 +161,11 @@ class Reshuffled:
         for index in range(start, len(self)):
             first, end = (-(-batches * edge // len(self)) * size for edge in (index, index + 1))
             chosen = [pairs[number] for number in order[first:end]]
-            self.truth = {frame.id: labels for frame, labels in chosen}
-            yield Step(index, tuple(frame.loaded() for frame, _ in chosen), self.truth)
+            self.stream.skipped = {}
+            frames = self.stream.loaded(frame for frame, _ in chosen)
+            here = {frame.id for frame in frames}
+            self.truth = {frame.id: labels for frame, labels in chosen if frame.id in here}
+            yield Step(index, frames, self.truth)
 
     def _labelled(self) -> list[LabelledFrame]:
         found: list[LabelledFrame] = []
@@ -118,3 +174,135 @@ class Reshuffled:
             revealed = self.stream.labeller.reveal(index, pairs)
             found += [(frame, revealed[frame.id]) for frame, _ in pairs if frame.id in revealed]
         return found
+
+
+class RecordedOptions(Settings):
+    """Options of every benchmark that is made of files."""
+
+    classes: tuple[str, ...] | None = None
+    """Names of the classes that take part, in this order; objects of others are left unlabelled. Null: all."""
+
+    steps: int | None = Field(None, ge=1)
+    """Use the first so many steps only. Null: all."""
+
+    on_bad_frame: OnBadFrame = "stop"
+    """`stop`: the first frame that cannot be used is an error. `skip`: such frames are left out and counted."""
+
+
+class SplitOptions(RecordedOptions):
+    """Options of those whose frames are yet to be divided into steps."""
+
+    frames_per_step: int = Field(16, ge=1)
+    """Frames in a row that make a step."""
+
+    hold_out: int = Field(1, ge=0)
+    """Frames held out for testing after each step."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a frame that was found broken when the files were read."""
+
+    what: str
+
+    def image(self) -> Image:
+        raise InvalidFrame(self.what)
+
+
+class Recorded(Benchmark):
+    """A benchmark made of files. A subclass says how they are read; frames are decoded when they are used.
+
+    With `on_bad_frame: skip`, a broken frame stays in its step until a stream tries to load it, so that the draw of
+    labels among the others is what it would be without the damage.
+    """
+
+    options: RecordedOptions
+
+    def __init__(self, options: RecordedOptions, *, seed: int) -> None:
+        """The seed plays no part: a recording is what it is."""
+        self.options = options
+        self.on_bad_frame = options.on_bad_frame
+        self.problems: list[Problem] = []
+        """What was met that was not as it should be, and did not end the reading."""
+        self._lost: dict[int, str] = {}
+        recording = up_to(options.steps, self.record(self._note))
+        self.classes = recording.classes
+        self._given = recording.given
+        self._moments = _by_step(recording.entries)
+        self._held_out = [entry for entry in recording.entries if entry.held_out and not entry.broken]
+        self.steps = len(self._moments)
+        if not any(not entry.broken for entries in self._moments for entry in entries):
+            raise InvalidData(f"{self.name}: no frame that can be used{self._worst()}.")
+
+    @abstractmethod
+    def record(self, report: Report) -> Recording:
+        """Read the files: frames in order, divided into steps and test frames."""
+
+    def picture(self, entry: Entry) -> Path | Picture:
+        """Where the pixels of a frame come from."""
+        return entry.picture
+
+    def moment(self, step: int) -> Sequence[LabelledFrame]:
+        if not 0 <= step < self.steps:
+            raise IndexError(f"Step {step} of {self.name}, which has {self.steps} steps.")
+        return [self._pair(entry) for entry in self._moments[step]]
+
+    @cached_property
+    def test(self) -> Sequence[LabelledFrame]:
+        """The held-out frames that somebody has labelled. Asking for them finds those that cannot be read."""
+        pairs = [self._pair(entry) for entry in self._held_out if entry.labels is not None]
+        return tuple(pair for pair in pairs if self._is_readable(pair[0]))
+
+    def given(self, per_step: int) -> frozenset[int] | None:
+        return self._given.get(per_step)
+
+    def test_steps(self) -> Sequence[int]:
+        steps = {entry.id: entry.step for entry in self._held_out}
+        return [steps[frame.id] for frame, _ in self.test]
+
+    def _pair(self, entry: Entry) -> LabelledFrame:
+        content = Lost(self._lost.get(entry.id, f"{entry.picture} cannot be used.")) if entry.broken else None
+        size = entry.size
+        if size is None and content is None:
+            try:
+                size = size_of(entry.picture)
+            except InvalidFrame as error:
+                content = Lost(str(error))
+        labels = Labels.unknown() if entry.labels is None or entry.broken else entry.labels
+        return Frame(entry.id, entry.video, entry.index, size or (0, 0), content or self.picture(entry)), labels
+
+    def _is_readable(self, frame: Frame) -> bool:
+        """A run should not die at its first evaluation: files are looked at now; all of each, if it may be skipped."""
+        try:
+            if self.on_bad_frame == "skip":
+                frame.image()
+            elif isinstance(frame.content, Path) and (size := size_of(frame.content)) != frame.size:
+                said, found = (f"{width} x {height}" for height, width in (frame.size, size))
+                raise InvalidFrame(f"{frame.content} is {found} pixels large, but its record says {said}.")
+        except InvalidFrame as error:
+            if self.on_bad_frame == "stop":
+                raise
+            where = frame.content if isinstance(frame.content, Path) else Path(frame.video)
+            self.problems.append(Problem(where, f"test frame {frame.id}", str(error), frame=frame.id))
+            return False
+        return True
+
+    def _note(self, problem: Problem) -> None:
+        if self.on_bad_frame == "stop":
+            stop(problem)
+        self.problems.append(problem)
+        if problem.breaks and problem.frame is not None:
+            self._lost[problem.frame] = str(problem)
+
+    def _worst(self) -> str:
+        return next((f" ({problem})" for problem in self.problems if problem.breaks), "")
+
+
+def _by_step(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Training frames by step, broken ones in their places."""
+    steps: list[list[Entry]] = []
+    for entry in entries:
+        if not entry.held_out:
+            steps += [[] for _ in range(entry.step + 1 - len(steps))]
+            steps[entry.step].append(entry)
+    return steps

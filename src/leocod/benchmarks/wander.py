@@ -134,6 +134,10 @@ class Wander(Benchmark):
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))
         self._items = lru_cache(maxsize=PLACES_KEPT)(self._furnish)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew in another process: what was drawn so far stays where it is.
+        return partial(type(self), self.options, seed=self.seed), ()
+
     def moment(self, step: int) -> Sequence[LabelledFrame]:
         return [self._frame(step, position) for position in range(self.options.frames_per_step)]
 

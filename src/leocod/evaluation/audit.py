@@ -16,13 +16,15 @@ def audit_pseudo_labels(
 ) -> PseudoLabelAudit:
     """Counts over the pseudo-labelled frames: labels given, right ones, and objects that were there to find.
 
-    precision = right / labels, recall = right / objects.
+    precision = right / labels, recall = right / objects. Frames that are not in `truth` are not counted: nobody can
+    tell how right their labels are.
     """
+    known = {frame: labels for frame, labels in pseudo.items() if frame in truth}
     return PseudoLabelAudit(
-        frames=len(pseudo),
-        labels=sum(len(labels) for labels in pseudo.values()),
-        right=sum(int(which_are_right(labels, truth[frame], iou).sum()) for frame, labels in pseudo.items()),
-        objects=sum(len(truth[frame]) for frame in pseudo),
+        frames=len(known),
+        labels=sum(len(labels) for labels in known.values()),
+        right=sum(int(which_are_right(labels, truth[frame], iou).sum()) for frame, labels in known.items()),
+        objects=sum(len(truth[frame]) for frame in known),
     )
 
 

@@ -1,0 +1,58 @@
+"""Do the next things while this one is used: processes that work ahead, and hand over in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+from leocod.errors import LeocodError
+
+Thing = TypeVar("Thing")
+
+EACH_AHEAD = 2
+"""Things that each process has ready at most: what bounds the memory."""
+
+
+def ahead(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int) -> Iterator[Thing]:
+    """`make` of each number, in order; made by so many processes ahead of their use, or right then by none."""
+    if not workers:
+        yield from map(make, numbers)
+        return
+    # Torch is slow to import, and a benchmark does without it.
+    from torch.utils.data import DataLoader
+
+    made: DataLoader[Any] = DataLoader(
+        cast(Any, _Made(make, numbers)),
+        batch_size=None,
+        num_workers=workers,
+        prefetch_factor=EACH_AHEAD,
+        collate_fn=_as_it_is,
+        # A process that is forked has the locks of threads that it does not have, of a video decoder for example.
+        multiprocessing_context="spawn",
+    )
+    for thing in made:
+        if isinstance(thing, LeocodError):
+            raise thing
+        yield thing
+
+
+class _Made:
+    """The things by number, as torch's loader wants them."""
+
+    def __init__(self, make: Callable[[int], Any], numbers: Sequence[int]) -> None:
+        self.make = make
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, position: int) -> Any:
+        try:
+            return self.make(self.numbers[position])
+        # Handed over as it is: the loader would make a traceback of it.
+        except LeocodError as error:
+            return error
+
+
+def _as_it_is(thing: Any) -> Any:
+    return thing

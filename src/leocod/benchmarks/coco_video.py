@@ -1,0 +1,50 @@
+"""Any COCO file whose images have an order: one's own video, labelled with any tool that writes COCO."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from leocod.benchmarks.base import Recorded, SplitOptions
+from leocod.data.coco import read_coco_video
+from leocod.data.recording import Recording, Report, split
+
+
+class CocoVideoOptions(SplitOptions):
+    """Options of a COCO file as a benchmark."""
+
+    annotations: Path
+    """The COCO file. Images are ordered by `video_id`, then by `frame_id`, `frame_number`, `frame_index` or name."""
+
+    images: Path | None = None
+    """The folder that its file names start from. Null: the file's own folder, or `images` in it."""
+
+    videos: tuple[int | str, ...] | None = None
+    """Names or ids of the videos to take, in this order. Null: all, in the order of the file."""
+
+    own_steps: bool = True
+    """Where every image says its `step` and whether it is `held_out`, follow that. Off, or with chosen videos: divide
+    anew."""
+
+
+class CocoVideo(Recorded):
+    """The frames of a COCO file in the order of the video."""
+
+    Options = CocoVideoOptions
+    options: CocoVideoOptions
+    name = "coco_video"
+
+    def record(self, report: Report) -> Recording:
+        chosen = self.options
+        found = read_coco_video(
+            chosen.annotations,
+            chosen.images,
+            videos=chosen.videos,
+            classes=chosen.classes,
+            own_steps=chosen.own_steps,
+            report=report,
+        )
+        if any(entry.step >= 0 for entry in found.entries):
+            return found
+        entries = split(found.entries, frames_per_step=chosen.frames_per_step, held_out=chosen.hold_out)
+        return replace(found, entries=entries)

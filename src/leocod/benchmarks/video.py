@@ -1,0 +1,47 @@
+"""One's own video: a file or a folder of frames, with labels for all, some or none of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field
+
+from leocod.benchmarks.base import Recorded, SplitOptions
+from leocod.data.footage import Footage, Shot
+from leocod.data.recording import Entry, Recording, Report, split
+from leocod.data.video import read_video
+from leocod.types import Picture
+
+
+class VideoOptions(SplitOptions):
+    """Options of a video as a benchmark. `classes` is needed when there are no labels."""
+
+    source: Path
+    """A video file, or a folder of frames, which come in the order of their names, numbers in them by value."""
+
+    labels: Path | None = None
+    """A COCO file. Its images are frames by file name, or, in a video file, by `frame_id` counted from 0. Frames that
+    are not in it are used without labels. Null: there are none, and nothing can be evaluated."""
+
+    every: int = Field(1, ge=1)
+    """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, 60 frames of an ordinary film."""
+
+
+class Video(Recorded):
+    """The frames of a video. Those of a file are decoded when they are used, a few at a time."""
+
+    Options = VideoOptions
+    options: VideoOptions
+    name = "video"
+
+    def record(self, report: Report) -> Recording:
+        chosen = self.options
+        self.footage = Footage(chosen.source, report) if chosen.source.is_file() else None
+        source = chosen.source if self.footage is None else self.footage
+        found = read_video(source, chosen.labels, every=chosen.every, classes=chosen.classes, report=report)
+        entries = split(found.entries, frames_per_step=chosen.frames_per_step, held_out=chosen.hold_out)
+        return replace(found, entries=entries)
+
+    def picture(self, entry: Entry) -> Path | Picture:
+        return Shot(self.footage, entry.index) if self.footage is not None else entry.picture

@@ -1,0 +1,107 @@
+"""A video as a benchmark: frames that nobody has labelled are seen, but never revealed and never tested on."""
+
+from __future__ import annotations
+
+import av
+import numpy as np
+import pytest
+
+from leocod.benchmarks.base import Stream
+from leocod.benchmarks.video import Video, VideoOptions
+from leocod.labelling import BudgetLabeller
+
+LABELLED = (0, 1, 3, 7)
+
+
+@pytest.fixture
+def film(tmp_path):
+    """Ten frames; frame n has brightness 20 n."""
+    with av.open(str(tmp_path / "film.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=30, options={"crf": "0"})
+        stream.width, stream.height, stream.pix_fmt = 80, 60, "yuv420p"
+        for number in range(10):
+            image = np.full((60, 80, 3), number * 20, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        container.mux(stream.encode())
+    return tmp_path / "film.mp4"
+
+
+@pytest.fixture
+def folder(tmp_path, a_picture, sizes):
+    for number, size in enumerate(sizes(10)):
+        a_picture(tmp_path / "film" / f"{number}.png", size, number * 20)
+    return tmp_path / "film"
+
+
+@pytest.fixture
+def labels(tmp_path, a_json):
+    """For some frames; in frame 1 there is nothing."""
+    annotations = [
+        {"id": number, "image_id": number, "category_id": 1, "bbox": [1, 2, 3, 4]} for number in LABELLED if number != 1
+    ]
+    images = [{"id": number, "file_name": f"{number}.png", "frame_id": number} for number in LABELLED]
+    content = {"categories": [{"id": 1, "name": "mug"}], "images": images, "annotations": annotations}
+    return a_json(tmp_path / "labels.json", content)
+
+
+def video(source, **options):
+    return Video(VideoOptions.model_validate({"source": source, "frames_per_step": 3, **options}), seed=0)
+
+
+@pytest.mark.parametrize("source", ["film", "folder"])
+def test_every_frame_comes_in_order_and_test_frames_are_the_labelled_ones(request, source, labels, told):
+    benchmark = video(request.getfixturevalue(source), labels=labels)
+
+    steps = told(Stream(benchmark, BudgetLabeller(0, seed=0)))
+
+    values = [[round(one[1] / 20) for one in step] for step in steps]
+    assert values == [[0, 1, 2], [4, 5, 6], [8, 9]]
+    assert [(round(frame.image()[0, 0, 0] / 20), len(marked)) for frame, marked in benchmark.test] == [(3, 1), (7, 1)]
+
+
+def test_portrait_frames_of_a_folder_stay_portrait(folder, labels, sizes, told):
+    steps = told(Stream(video(folder, labels=labels), BudgetLabeller(0, seed=0)))
+
+    shapes = sizes(10)
+    assert [one[2] for step in steps for one in step] == [shapes[number] for number in (0, 1, 2, 4, 5, 6, 8, 9)]
+
+
+@pytest.mark.parametrize("source", ["film", "folder"])
+def test_only_labelled_frames_are_revealed_or_known(request, source, labels):
+    stream = Stream(video(request.getfixturevalue(source), labels=labels), BudgetLabeller(3, seed=0))
+
+    seen = [(sorted(step.labels), sorted(stream.truth), len(step.frames)) for step in stream.steps()]
+
+    assert seen == [([0, 1], [0, 1], 3), ([], [], 3), ([], [], 2)]
+
+
+def test_steps_of_a_film_can_be_asked_for_in_any_order(film, labels):
+    benchmark = video(film, labels=labels)
+
+    values = [[round(frame.image()[0, 0, 0] / 20) for frame, _ in benchmark.moment(step)] for step in (2, 0, 1)]
+
+    assert values == [[8, 9], [0, 1, 2], [4, 5, 6]]
+
+
+def test_a_film_is_not_held_in_memory(film, labels):
+    benchmark = video(film, labels=labels)
+
+    assert {frame.bytes for step in range(benchmark.steps) for frame, _ in benchmark.moment(step)} == {0}
+
+
+def test_workers_that_read_ahead_hand_out_the_same(film, labels, told):
+    benchmark = video(film, labels=labels)
+
+    alone, helped = (told(Stream(benchmark, BudgetLabeller(1, seed=0), workers=count)) for count in (0, 1))
+
+    assert alone == helped
+
+
+def test_a_film_without_labels_can_be_streamed(film):
+    benchmark = video(film, classes=["mug"], every=2)
+
+    steps = list(Stream(benchmark, BudgetLabeller(3, seed=0)).steps())
+
+    assert [len(step.frames) for step in steps] == [3, 1]
+    assert [len(step.labels) for step in steps] == [0, 0]
+    assert benchmark.test == ()
