@@ -326,7 +326,7 @@ def test_every_switch_reaches_the_learner_from_the_command_line():
     texts = ["strategy.recipe=joint", *(f"efficient_cls.{name}={value}" for name, value in plug_in.items())]
 
     config = load_config(None, [override(text) for text in texts])
-    learner = wrapped(config, build_strategy(config, ("mug", "book")), None)
+    learner = wrapped(config, build_strategy(config, ("mug", "book")), ("mug", "book"), None)
 
     assert learner.options == EfficientCLSOptions(**plug_in)
     assert learner.strategy.options.recipe == "joint"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from torch import nn
 
-from leocod.gradients import gradient_of, project, set_gradient
+from leocod.gradients import LossScale, gradient_of, grown, project, set_gradient
 
 
 def test_gradients_go_into_a_vector_and_back():
@@ -47,3 +47,58 @@ def test_after_projection_nothing_opposes(seed):
     scale = gradient.norm() * reference.norm()
     assert torch.dot(projected, reference) >= -1e-6 * scale
     assert (projected is gradient) == (torch.dot(gradient.double(), reference.double()) >= 0)
+
+
+def test_a_tensor_grows_where_the_rows_have_gone():
+    old = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    new = grown(old, torch.tensor([0, 2]), torch.ones(4, 2))
+
+    assert new.tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
+
+
+def test_a_scaled_loss_gives_back_the_same_gradient_and_a_factor_of_one_does_nothing():
+    for on in (True, False):
+        scale = LossScale(on=on)
+        weight = nn.Parameter(torch.tensor([1.0, 2.0]))
+
+        (weight.square().sum() * scale.factor).backward()
+
+        assert (scale.factor == 1) == (not on)
+        assert scale.take_back([weight, nn.Parameter(torch.zeros(1))])
+        assert weight.grad.tolist() == [2, 4]
+
+
+def test_a_gradient_that_is_not_finite_is_of_no_use_and_halves_the_factor():
+    scale = LossScale(on=True)
+    weight = nn.Parameter(torch.tensor([1.0]))
+    weight.grad = torch.tensor([float("inf")])
+
+    assert not scale.take_back([weight])
+
+    assert scale.factor == LossScale.START / 2
+
+
+def test_the_factor_grows_again_after_patience(monkeypatch):
+    monkeypatch.setattr(LossScale, "PATIENCE", 3)
+    scale = LossScale(on=True)
+    weight = nn.Parameter(torch.tensor([1.0]))
+
+    factors = []
+    for _ in range(4):
+        weight.grad = torch.ones(1)
+        scale.take_back([weight])
+        factors.append(scale.factor / LossScale.START)
+
+    assert factors == [1, 1, 2, 2]
+
+
+def test_a_scale_goes_on_from_its_state():
+    one, two = LossScale(on=True), LossScale(on=True)
+    weight = nn.Parameter(torch.tensor([1.0]))
+    weight.grad = torch.tensor([float("nan")])
+    one.take_back([weight])
+
+    two.load_state_dict(one.state_dict())
+
+    assert two.factor == one.factor == LossScale.START / 2

@@ -9,8 +9,8 @@ import torch
 from safetensors import safe_open
 
 from leocod.detectors.tiny import START, Tiny, TinyOptions, tiny_model
-from leocod.networks.weights import read_weights
 from leocod.pretrain import PretrainOptions, fingerprint, fold_normalisation, pretrain, training_world
+from leocod.weights import read_weights
 
 
 def test_folding_the_normalisation_changes_no_output():

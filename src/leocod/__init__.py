@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from leocod.batch import Batch
     from leocod.benchmarks.base import Benchmark, Stream
     from leocod.benchmarks.wander import Wander, WanderOptions
     from leocod.config import ExperimentConfig
@@ -23,13 +24,12 @@ if TYPE_CHECKING:
     from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned
     from leocod.experiment import run_experiment
     from leocod.labelling import BudgetLabeller
+    from leocod.learner import Learner
     from leocod.loop import run
     from leocod.memory import ReplayMemory
     from leocod.settings import Settings
     from leocod.strategies.agem import AGEM, AGEMOptions
     from leocod.strategies.base import (
-        Batch,
-        Learner,
         MemoryOptions,
         MemoryStrategy,
         ReplayOptions,
@@ -52,7 +52,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AGEM": "strategies.agem",
     "AGEMOptions": "strategies.agem",
-    "Batch": "strategies.base",
+    "Batch": "batch",
     "Benchmark": "benchmarks.base",
     "BudgetLabeller": "labelling",
     "DERPP": "strategies.derpp",
@@ -75,7 +75,7 @@ _HOME = {
     "IODOptions": "strategies.iod",
     "Incremental": "strategies.incremental",
     "Labels": "types",
-    "Learner": "strategies.base",
+    "Learner": "learner",
     "LeocodError": "errors",
     "LossWeights": "types",
     "MemoryOptions": "strategies.base",

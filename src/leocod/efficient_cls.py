@@ -16,10 +16,12 @@ import torch
 from pydantic import Field, model_validator
 from torchvision.ops import batched_nms
 
+from leocod import team
 from leocod.augmentation import augmented
+from leocod.learner import Learned
 from leocod.memory import ReplayMemory
 from leocod.settings import Settings
-from leocod.strategies.base import Learned, Strategy
+from leocod.strategies.base import Strategy
 from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
 
 FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
@@ -122,7 +124,19 @@ class EfficientCLS:
         )
 
     def predict(self, images: Images) -> list[Detections]:
-        return self.slow.predict(images)
+        return team.predicted(self.slow.predict, images)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.strategy.classes
+
+    def remembered(self) -> list[LabelledFrame]:
+        return self.strategy.remembered()
+
+    def extend_classes(self, names: Sequence[str]) -> None:
+        self.strategy.extend_classes(names)
+        if self.options.ema:
+            self.slow.extend_classes(names)
 
     def pseudo_label(self, step: Step) -> list[LabelledFrame]:
         """The unlabelled frames of the step, with what the labeller is sure of."""
@@ -139,7 +153,7 @@ class EfficientCLS:
 
     def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
-        found = detector.predict([frame.image() for frame in frames])
+        found = team.predicted(detector.predict, [frame.image() for frame in frames])
         return [self._labels(detections) for detections in found]
 
     def _labels(self, found: Detections) -> Labels:
@@ -185,6 +199,7 @@ class EfficientCLS:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.extend_classes(state["slow"]["classes"][len(self.classes) :])
         self.strategy.load_state_dict(state["strategy"])
         self.slow.load_state_dict(state["slow"])
         self.random.bit_generator.state = state["random"]

@@ -7,7 +7,8 @@ LeocodError               every error that is not our own mistake; the command l
 │   ├── InvalidFrame      pixels that are not what the frame says
 │   └── InvalidLabels     boxes or classes that cannot be
 ├── RunExists             the output directory already holds another run
-└── InvalidRun            a run directory that cannot be read
+├── InvalidRun            a run directory that cannot be read
+└── Disagreement          processes that learn as one, and have not the same
 """
 
 from __future__ import annotations
@@ -52,3 +53,7 @@ class RunExists(LeocodError):
 
 class InvalidRun(LeocodError):
     """A run directory that cannot be read."""
+
+
+class Disagreement(LeocodError):
+    """Processes that learn as one, and have not the same."""

@@ -50,6 +50,8 @@ class StepLearned:
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)
     """Frame id -> the pseudo labels it was given."""
+    skipped: Mapping[int, str] = field(default_factory=dict)
+    """Frame id -> what is wrong with it, of frames left out of the step because they could not be read."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""All gradients of some weights as one vector, and back."""
+"""All gradients of some weights as one vector, and back; gradients that would vanish; tensors that grow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,3 +33,49 @@ def project(gradient: Tensor, reference: Tensor) -> Tensor:
         return gradient
     length = torch.dot(accurate, accurate)
     return gradient - (overlap / length).item() * reference
+
+
+def grown(old: Tensor, where: Tensor, like: Tensor) -> Tensor:
+    """A tensor as large as another one: the old rows where they are now, zero elsewhere."""
+    new = torch.zeros_like(like, dtype=old.dtype)
+    new[where.to(new.device)] = old
+    return new
+
+
+class LossScale:
+    """Makes gradients in half precision large enough not to vanish, and small enough to be finite.
+
+    As torch.amp's GradScaler, but the gradient can be looked at and changed between the loss and the update, as often
+    as a strategy likes. On a factor of 1 it does nothing at all.
+    """
+
+    START, MOST = 2.0**16, 2.0**24
+    PATIENCE = 2000
+    """Finite gradients in a row before a larger factor is tried."""
+
+    def __init__(self, *, on: bool) -> None:
+        self.on = on
+        self.factor = self.START if on else 1.0
+        self._finite_in_a_row = 0
+
+    def take_back(self, weights: Sequence[nn.Parameter]) -> bool:
+        """Divide the gradients by the factor that their loss had; False where they are not finite and of no use."""
+        if not self.on:
+            return True
+        gradients = [one.grad for one in weights if one.grad is not None]
+        torch._foreach_div_(gradients, self.factor)
+        finite = all(bool(one.isfinite().all()) for one in gradients)
+        self._finite_in_a_row = self._finite_in_a_row + 1 if finite else 0
+        if not finite:
+            self.factor = max(self.factor / 2, 1.0)
+        elif self._finite_in_a_row == self.PATIENCE:
+            self.factor, self._finite_in_a_row = min(self.factor * 2, self.MOST), 0
+        return finite
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"factor": self.factor, "finite_in_a_row": self._finite_in_a_row}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; one that was saved without scaling says nothing."""
+        if self.on and state["factor"] > 1:
+            self.factor, self._finite_in_a_row = state["factor"], state["finite_in_a_row"]

@@ -11,7 +11,7 @@ from leocod.benchmarks.base import Steps
 from leocod.evaluation.audit import audit_pseudo_labels
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, Event, RunFinished, StepFinished, StepLearned
-from leocod.strategies.base import Learned, Learner
+from leocod.learner import Learned, Learner
 from leocod.types import Labels, Step
 
 
@@ -45,6 +45,7 @@ def _told(step: Step, learned: Learned, stream: Steps, learner: Learner, seconds
         memory_bytes=stream.bytes + (learner.memory.bytes if learner.memory is not None else 0),
         seconds={**seconds, **learned.seconds},
         pseudo=learned.pseudo,
+        skipped=dict(stream.skipped),
     )
 
 

@@ -25,9 +25,9 @@ from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.evaluation.evaluator import Evaluator
 from leocod.networks.two_stage import TwoStage
-from leocod.networks.weights import save_weights
 from leocod.settings import Settings
 from leocod.types import LabelledFrame
+from leocod.weights import save_weights
 
 KNOWN = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
 

@@ -27,7 +27,6 @@ def make(request, a_detector):
 
     def build(seed=0):
         detector = a_detector(seed=0)
-        detector.random.manual_seed(seed)
         kind = find.part("strategies", name)
         strategy = kind(
             detector, kind.Options(**{key: 2 for key in SOON if key in kind.Options.model_fields}), seed=seed
@@ -43,8 +42,12 @@ def sure_of_something(frames):
     return [Labels(np.array(box), np.array([frame.id % 3])) for box, frame in zip(boxes, frames, strict=True)]
 
 
+def detector_of(learner):
+    return (learner.strategy if isinstance(learner, EfficientCLS) else learner).detector
+
+
 def weights(learner):
-    return (learner.strategy if isinstance(learner, EfficientCLS) else learner).detector.state_dict()["weights"]
+    return detector_of(learner).state_dict()["weights"]
 
 
 def digest(learner) -> bytes:
@@ -203,3 +206,38 @@ def test_the_loss_falls(make, a_step):
         learner.learn(steps[index % 3])
 
     assert loss() < 0.7 * before
+
+
+def test_frames_may_go_through_the_network_a_few_at_a_time(make, a_step):
+    whole, few = make(), make()
+    detector_of(few).to("cpu", frames_at_once=2)
+
+    learned = [[learner.learn(a_step(index, frames=6, labelled=3)) for index in range(3)] for learner in (whole, few)]
+
+    for one, two in zip(*learned, strict=True):
+        assert two.losses == pytest.approx(one.losses, rel=1e-3, abs=1e-5)
+    for name, value in weights(whole).items():
+        torch.testing.assert_close(weights(few)[name], value, rtol=0, atol=2e-3, msg=name)
+
+
+def test_a_class_may_come_later(make, a_step, a_frame):
+    learner = make()
+    for index in range(3):
+        learner.learn(a_step(index))
+    image = a_step(0).frames[0].image()
+    boxes = [np.array([[2, 2, 20, 20]], np.float32)]
+    before = detector_of(learner).class_logits([image], boxes)[0].detach()
+
+    learner.extend_classes(["lamp", "bench"])
+
+    after = detector_of(learner).class_logits([image], boxes)[0]
+    assert torch.equal(after[:, :4], before)
+    assert learner.classes == ("mug", "book", "car", "lamp", "bench")
+    for index in range(3, 7):
+        frame, labels = a_frame(100 + index, (0,))
+        step = Step(index, (frame,), {frame.id: Labels(labels.boxes, [4])})
+        assert all(np.isfinite(value) for value in learner.learn(step).losses.values())
+    fresh = make()
+    fresh.load_state_dict(learner.state_dict())
+    assert same(fresh.state_dict(), learner.state_dict())
+    assert fresh.learn(a_step(9)).losses == learner.learn(a_step(9)).losses

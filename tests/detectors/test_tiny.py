@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from leocod.detectors.tiny import START, Tiny, TinyOptions
-from leocod.networks.weights import read_weights
+from leocod.weights import read_weights
 
 
 def test_it_has_about_a_million_parameters_and_a_file_under_five_megabytes():

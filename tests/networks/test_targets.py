@@ -7,7 +7,7 @@ import torch
 from torchvision.models.detection._utils import Matcher
 from torchvision.ops import box_iou
 
-from leocod.networks.targets import BACKGROUND, IGNORED, Truth, left_out, match, overlaps, sample
+from leocod.networks.targets import BACKGROUND, IGNORED, Lesson, Truth, left_out, match, overlaps, sample
 from leocod.types import Labels
 
 
@@ -73,7 +73,9 @@ def test_background_over_something_unsure_gets_no_word_and_objects_keep_theirs()
 def test_a_draw_takes_at_most_its_part_of_positives_and_fills_up_with_background():
     verdict = torch.tensor([[1] * 6 + [0] * 20 + [-1] * 4, [1] * 1 + [0] * 3 + [-1] * 26])
 
-    positions, drawn = sample(verdict, count=8, positives=0.5, random=torch.Generator().manual_seed(0))
+    positions, drawn = sample(
+        verdict, torch.rand(verdict.shape, generator=torch.Generator().manual_seed(0)), count=8, positives=0.5
+    )
 
     chosen = [verdict[row][positions[row][drawn[row]]].tolist() for row in range(2)]
     assert sorted(chosen[0]) == [0] * 4 + [1] * 4
@@ -87,12 +89,25 @@ def test_every_positive_is_drawn_equally_often():
     counts = torch.zeros(6)
 
     for _ in range(400):
-        positions, drawn = sample(verdict, count=4, positives=0.5, random=random)
+        positions, drawn = sample(verdict, torch.rand(verdict.shape, generator=random), count=4, positives=0.5)
         counts[positions[drawn]] += 1
 
     assert counts[:4].min() > 160
     assert counts[:4].max() < 240
     assert counts[4:].tolist() == [400, 400]
+
+
+def test_what_a_frame_draws_depends_on_its_seed_alone():
+    scales, none = torch.ones(3, 2), [Labels.none()] * 3
+    three = Lesson.of(none, scales, [5, 6, 5])
+    one = Lesson.of(none[:1], scales[:1], [6])
+
+    together, alone = three.luck(0, torch.zeros(3, 40)), one.luck(0, torch.zeros(1, 25))
+
+    assert torch.equal(together[1, :25], alone[0])
+    assert torch.equal(together[0], together[2])
+    assert not torch.equal(together[0], together[1])
+    assert not torch.equal(three.luck(1, torch.zeros(3, 40)), together)
 
 
 def test_boxes_are_scaled_to_the_networks_input():

@@ -34,12 +34,12 @@ def without_chance(detector):
     return detector
 
 
-def test_losses_with_all_weights_one_are_torchvisions(a_detector, batch):
+def test_losses_of_a_frame_with_all_weights_one_are_torchvisions(a_detector, batch):
     images, labels = batch
     detector = without_chance(a_detector())
 
     ours = detector.loss(images, labels)
-    theirs = detector.model(as_tensors(images), as_targets(labels))
+    theirs = [detector.model(as_tensors([image]), as_targets([own])) for image, own in zip(images, labels, strict=True)]
 
     for name, their_name in {
         "proposal_class": "loss_objectness",
@@ -47,7 +47,7 @@ def test_losses_with_all_weights_one_are_torchvisions(a_detector, batch):
         "region_class": "loss_classifier",
         "region_box": "loss_box_reg",
     }.items():
-        assert ours[name].mean().item() == pytest.approx(theirs[their_name].item(), rel=1e-5), name
+        assert ours[name].tolist() == pytest.approx([one[their_name].item() for one in theirs], rel=1e-4), name
 
 
 def test_gradients_with_all_weights_one_are_torchvisions(a_detector, batch):
@@ -57,7 +57,9 @@ def test_gradients_with_all_weights_one_are_torchvisions(a_detector, batch):
     torch.stack([value.mean() for value in detector.loss(images, labels).values()]).sum().backward()
     ours = [parameter.grad.clone() for parameter in detector.parameters()]
     detector.model.zero_grad()
-    torch.stack(list(detector.model(as_tensors(images), as_targets(labels)).values())).sum().backward()
+    for image, own in zip(images, labels, strict=True):
+        parts = detector.model(as_tensors([image]), as_targets([own])).values()
+        (torch.stack(list(parts)).sum() / len(images)).backward()
 
     for mine, parameter in zip(ours, detector.parameters(), strict=True):
         torch.testing.assert_close(mine, parameter.grad, rtol=1e-3, atol=1e-6)
@@ -150,12 +152,10 @@ def test_a_frame_that_is_all_unsure_teaches_no_background(a_detector, a_frame):
 def test_predicting_changes_nothing(a_detector, batch):
     detector = a_detector()
     before = {name: value.clone() for name, value in detector.model.state_dict().items()}
-    random = detector.random.get_state()
 
     detector.predict(batch[0])
 
     assert detector.model.training
-    assert torch.equal(random, detector.random.get_state())
     assert all(torch.equal(before[name], value) for name, value in detector.model.state_dict().items())
 
 
@@ -182,8 +182,6 @@ def test_a_clone_goes_its_own_way(a_detector):
 
     with torch.no_grad():
         next(one.parameters()).add_(1)
-    one.random.manual_seed(99)
 
     assert not torch.equal(next(one.parameters()), next(two.parameters()))
-    assert not torch.equal(one.random.get_state(), two.random.get_state())
     assert isinstance(two, TwoStage)

@@ -22,6 +22,7 @@ RESULTS: dict[str, Any] = {
     "cap": 30.0,
     "forgetfulness": None,
     "labelled_frames": 480,
+    "skipped_frames": 0,
     "memory_bytes": 3_400_000,
     "seconds": 61.2,
     "steps": 120,
@@ -59,6 +60,13 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
     assert "41.3" in shown(console)
     assert "–" in shown(console)
     assert "Diagnosis" not in shown(console)
+    assert "left out" not in shown(console)
+
+
+def test_frames_that_were_left_out_are_counted(console: Console) -> None:
+    console.print(results_table(RESULTS | {"skipped_frames": 3}))
+
+    assert "frames left out, unreadable │ 3" in shown(console)
 
 
 def test_another_metric_is_named_beside_its_figure(events: list[Event], console: Console) -> None:

@@ -83,6 +83,14 @@ def test_times_labels_and_memory_are_added_up(events: list[Event], tmp_path: Pat
     assert (content["benchmark"], content["steps"]) == ("wander", 2)
 
 
+def test_a_frame_that_is_left_out_twice_is_one(tmp_path: Path) -> None:
+    steps = [StepLearned(step, {}, (), (), (), None, 0, {}, skipped={7: "broken"}) for step in range(2)]
+
+    content = results([RunStarted("a run", ("mug",), 2, 0), *steps, RunFinished(2, 0.5)], tmp_path)
+
+    assert content["skipped_frames"] == 1
+
+
 def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
     content = results([RunStarted("a run", ("mug",), 1, 0), RunFinished(1, 0.5)], tmp_path)
 

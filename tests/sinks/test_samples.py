@@ -37,6 +37,9 @@ class Rememberer:
     def __init__(self) -> None:
         self.memory = ReplayMemory(seed=0)
 
+    def remembered(self) -> list[LabelledFrame]:
+        return self.memory.frames
+
 
 def corridor_events() -> list[Event]:
     pseudo = Labels(np.array([[0, 0, 4, 4]]), np.array([0]), "pseudo")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from leocod.batch import Batch
 from leocod.gradients import gradient_of
 from leocod.strategies.agem import AGEM, AGEMOptions
-from leocod.strategies.base import Batch
 
 
 class Watched(AGEM):
@@ -47,9 +47,9 @@ def contradicting(step):
 
 def test_the_applied_gradient_does_not_oppose_the_reference(a_detector, a_step):
     opposed = []
-    for seed, second in [(seed, second) for seed in range(3) for second in (a_step(7), contradicting(a_step(0)))]:
+    for seed, second in [(seed, second) for seed in range(4) for second in (a_step(7), contradicting(a_step(0)))]:
         strategy = Watched(a_detector(seed=seed, learning_rate=0.005), AGEMOptions())
-        for _ in range(8):
+        for _ in range(16):
             strategy.learn(a_step(0))
         strategy.learn(second)
         raw, applied, reference = strategy.raw["current"], strategy.applied["current"], strategy.raw["reference"]

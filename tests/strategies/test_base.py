@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.batch import Batch
 from leocod.errors import InvalidConfig
-from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
+from leocod.strategies.base import ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
 from leocod.types import LossWeights, Step
 
 
@@ -21,7 +22,7 @@ def test_groups_count_the_same_and_so_do_frames_within_one(a_frame):
 
 def test_an_update_is_the_shares_times_the_frames_losses(a_detector, a_frame):
     detector = a_detector()
-    detector.loss = lambda images, labels: {"one": torch.tensor([1.0, 2.0, 4.0], requires_grad=True)}
+    detector.loss = lambda images, labels, seeds: {"one": torch.tensor([1.0, 2.0, 4.0], requires_grad=True)}
 
     losses = Strategy(detector).update(Batch.mean_of("both", [a_frame(1), a_frame(2)], [a_frame(3)]))
 
@@ -58,9 +59,13 @@ def test_the_optimiser_has_the_detectors_rate(a_detector):
 
 def test_more_replay_than_the_memory_can_hold_is_refused_with_the_range(a_detector):
     with pytest.raises(InvalidConfig, match=r"strategy\.replay_per_step is 40: it should be from 1 to 30,"):
-        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=12, replay_per_class=10))
+        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=12, replay_per_class=10)).check(
+            3
+        )
     with pytest.raises(InvalidConfig, match="it should be from 1 to 24,"):
-        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=8, memory_store="random"))
+        ReplayStrategy(
+            a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=8, memory_store="random")
+        ).check(3)
 
 
 def test_the_papers_sixteen_are_always_allowed_and_repeat(a_detector, a_step):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.batch import Batch
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.strategies.base import Batch
 from leocod.strategies.derpp import DERPP, DERPPOptions
 from leocod.types import Step
 
@@ -78,7 +78,7 @@ def test_beta_scales_the_loss_of_replayed_labels(a_detector, a_step):
         strategy = DERPP(a_detector(), DERPPOptions(beta=beta, alpha=0))
         strategy.learn(a_step(0))
         # The region that a loss looks at are drawn: the same ones for both.
-        strategy.detector.random.manual_seed(5)
+        strategy.random = np.random.default_rng(5)
         losses = strategy.learn(a_step(1, labelled=0)).losses
         replay[beta] = losses["replay/region_class"], losses["replay/proposal_class"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from leocod.networks.network import Precision
 from leocod.types import Detections, Images, Labels
 
 
@@ -23,11 +24,17 @@ class Detector(Protocol):
     classes: tuple[str, ...]
     learning_rate: float
     """The rate at which this network learns well online."""
+    precision: Precision
+    """The numbers it computes with; its weights are float32 all the same."""
+    frames_at_once: int | None
+    """Frames that fit through it together; None: as many as there are. Losses do not depend on it."""
 
-    def loss(self, images: Images, labels: Sequence[Labels]) -> dict[str, Tensor]:
+    def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         """Named losses, one value a frame, in training mode, with the labels' weights applied.
 
-        Their mean over the frames is the loss of the batch.
+        Their mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its
+        seed, for what is drawn by chance, and not on the frames beside it: a batch may be learnt in parts. Without
+        seeds the draw is always the same.
         """
         ...
 
@@ -35,8 +42,15 @@ class Detector(Protocol):
         """What is in the images: no gradient, evaluation mode, and the mode put back."""
         ...
 
-    def to(self, device: str) -> Self:
-        """Move the network to a device."""
+    def to(self, device: str, precision: Precision = "float32", frames_at_once: int | None = None) -> Self:
+        """Move the network to a device; choose the numbers it computes with there, and how many frames at once."""
+        ...
+
+    def extend_classes(self, names: Sequence[str]) -> dict[str, Tensor]:
+        """Add classes at the end of the list. Nothing that was learnt changes.
+
+        Returns, for every parameter that has grown, where each of its old rows is now; they stay the same objects.
+        """
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -61,7 +75,7 @@ class Detector(Protocol):
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that learning changes: weights, running statistics and random state."""
+        """Everything that learning changes: weights, running statistics and class names."""
         ...
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -17,8 +17,8 @@ from torchvision.ops import Conv2dNormActivation
 
 from leocod.networks.roi_align import roi_align
 from leocod.networks.two_stage import TwoStage
-from leocod.networks.weights import load_weights
 from leocod.settings import Settings
+from leocod.weights import known_classes, start
 
 START = Path(__file__).with_name("tiny_start.safetensors")
 """The shipped weights: a detector of 8 classes, trained in a world of its own."""
@@ -43,19 +43,29 @@ class TinyOptions(Settings):
     frozen: bool = True
     """Leave the stem and the first stage as they start."""
 
+    @property
+    def source(self) -> str | None:
+        """What the weights are read from."""
+        return str(START) if self.weights == "start" else self.weights
+
 
 class Tiny(TwoStage):
     """About a million parameters, one feature map of stride 8."""
 
     Options: ClassVar[type[TinyOptions]] = TinyOptions
 
+    @staticmethod
+    def known_classes(options: TinyOptions) -> tuple[str, ...]:
+        """The classes of the weights that it starts from."""
+        return known_classes(options.source, architecture="tiny")
+
     def __init__(self, classes: Sequence[str], options: TinyOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or TinyOptions()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = tiny_model(len(classes), self.options)
-        if self.options.weights is not None:
-            load_weights(model, classes, START if self.options.weights == "start" else Path(self.options.weights))
+        if self.options.source is not None:
+            start(model, classes, self.options.source, architecture="tiny")
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
 
 

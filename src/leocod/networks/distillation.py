@@ -44,20 +44,23 @@ def distances(
     moved = by_class(deltas)[:, known] - by_class(their_deltas)[:, known]
     each = real.sum(dim=1).clamp(min=1)
     return {
-        "distil_features": torch.stack([_apart(features[name], their_features[name]) for name in features]).mean(dim=0),
-        "distil_proposals": _differing(own.scores, theirs.scores) + _apart(own.deltas, theirs.deltas),
+        "distil_features": torch.stack([apart(features[name], their_features[name]) for name in features]).mean(dim=0),
+        "distil_proposals": divergence(own.scores, theirs.scores).mean(dim=1) + apart(own.deltas, theirs.deltas),
         "distil_classes": by_frame(differing, frame, frames=len(places)) / each,
         "distil_boxes": by_frame(moved.square().mean(dim=(1, 2)), frame, frames=len(places)) / each,
     }
 
 
-def _apart(one: Tensor, two: Tensor) -> Tensor:
+def apart(one: Tensor, two: Tensor) -> Tensor:
     """Mean squared difference in each frame."""
-    return (one - two).square().flatten(start_dim=1).mean(dim=1)
+    return (one.float() - two.float()).square().flatten(start_dim=1).mean(dim=1)
 
 
-def _differing(one: Tensor, two: Tensor) -> Tensor:
-    """Mean divergence of yes-or-no chances in each frame. Of logits: a sure no is a sure no, however sure."""
+def divergence(one: Tensor, two: Tensor) -> Tensor:
+    """Kullback-Leibler divergence of every yes-or-no chance from the other's.
+
+    Of logits: a sure no is a sure no, however sure.
+    """
     cross = functional.binary_cross_entropy_with_logits(one, two.sigmoid(), reduction="none")
     itself = functional.binary_cross_entropy_with_logits(two, two.sigmoid(), reduction="none")
-    return (cross - itself).mean(dim=1)
+    return cross - itself

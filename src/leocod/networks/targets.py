@@ -1,7 +1,7 @@
 """Which anchors and regions should be what: matching and sampling for a whole batch at once.
 
-The rules are torchvision's (and so Faster R-CNN's); only the loops over images are gone, and random numbers come from
-a generator that is handed in.
+The rules are torchvision's (and so Faster R-CNN's); only the loops over images are gone, and each frame has a seed of
+its own for what is drawn by chance.
 """
 
 from __future__ import annotations
@@ -65,12 +65,20 @@ class Lesson:
     """What may or may not be there; of no class."""
     background: Tensor
     """Frames: how much it counts when a region of the frame that shows no object is taken for one."""
+    seeds: Sequence[int]
+    """Of what is drawn by chance in each frame, whichever frames come with it."""
 
     @staticmethod
-    def of(labels: Sequence[Labels], scales: Tensor) -> Lesson:
+    def of(labels: Sequence[Labels], scales: Tensor, seeds: Sequence[int]) -> Lesson:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
         background = torch.tensor([one.weights.background for one in labels]).to(scales)
-        return Lesson(Truth.of(labels, scales), Truth.unsure(labels, scales), background)
+        return Lesson(Truth.of(labels, scales), Truth.unsure(labels, scales), background, seeds)
+
+    def luck(self, draw: int, like: Tensor) -> Tensor:
+        """Numbers from 0 to 1 for the entries of each frame's row: of one draw, and not of the row's length."""
+        random = torch.Generator()
+        rows = [torch.rand(like.shape[1], generator=random.manual_seed(2 * seed + draw)) for seed in self.seeds]
+        return torch.stack(rows).to(like.device)
 
 
 def overlaps(truth: Truth, boxes: Tensor) -> Tensor:
@@ -109,13 +117,13 @@ def left_out(verdict: Tensor, unsure: Truth, boxes: Tensor) -> Tensor:
     return torch.where((verdict == BACKGROUND) & over, IGNORED, verdict)
 
 
-def sample(verdict: Tensor, *, count: int, positives: float, random: torch.Generator) -> tuple[Tensor, Tensor]:
+def sample(verdict: Tensor, chance: Tensor, *, count: int, positives: float) -> tuple[Tensor, Tensor]:
     """Draw up to `count` entries of each row, at most a part `positives` of them positive; the rest background.
 
-    Returns their positions, rows x (drawn at most), and which of these are really drawn.
+    `chance`: a random number from 0 to 1 for each entry. Returns their positions, rows x (drawn at most), and which of
+    these are really drawn.
     """
     width = verdict.shape[1]
-    chance = torch.rand(verdict.shape, generator=random, device=random.device).to(verdict.device)
     most_positive = min(int(count * positives), width)
     positive_chance, positive = torch.where(verdict > 0, chance, -1.0).topk(most_positive, dim=1)
     negative_chance, negative = torch.where(verdict == BACKGROUND, chance, -1.0).topk(min(count, width), dim=1)
@@ -140,6 +148,14 @@ def rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
 def by_frame(values: Tensor, frame: Tensor, *, frames: int) -> Tensor:
     """Values of regions in one long list, added up in the frame that each is of."""
     return values.new_zeros(frames).index_add(0, frame, values)
+
+
+def weighted(by_frame: Tensor, weights: Sequence[float]) -> Tensor:
+    """The losses of frames times a weight each.
+
+    With nothing to learn there is no gradient at all: Adam would go on by its momentum where it is zero.
+    """
+    return by_frame * by_frame.new_tensor(weights) if any(weights) else torch.zeros_like(by_frame)
 
 
 def by_class(deltas: Tensor) -> Tensor:

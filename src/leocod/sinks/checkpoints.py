@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from leocod.events import Event, RunFinished, RunStarted, StepFinished
+from leocod.learner import Learner
 from leocod.rundir import by_step, replacing, step_name
 from leocod.sinks.base import Resting
-from leocod.strategies.base import Learner
 
 
 class Checkpoints(Resting):

@@ -83,6 +83,8 @@ def results_table(results: Mapping[str, Any]) -> Group:
     table.add_row(f"CAP, {metrics.ap_name} over the run", _points(results["cap"]))
     table.add_row(f"F, {metrics.forgetting_name}", _points(results["forgetfulness"]))
     table.add_row("labelled frames", f"{results['labelled_frames']}")
+    if results["skipped_frames"]:
+        table.add_row("frames left out, unreadable", f"{results['skipped_frames']}")
     table.add_row("frames kept", f"{results['memory_bytes'] / 1e6:.1f} MB")
     table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
     return Group(title, table)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from leocod.events import Evaluated, Event, RunFinished
-from leocod.labelling import BudgetLabeller
+from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.rundir import write_json
 from leocod.types import LabelledFrame, Labels
 
@@ -19,7 +19,7 @@ class LabelRecord:
     It listens to the labeller and not to the learner's steps, because offline training gets the frames reordered.
     """
 
-    def __init__(self, labeller: BudgetLabeller) -> None:
+    def __init__(self, labeller: BudgetLabeller | FixedLabeller) -> None:
         self.labeller = labeller
         self.path: Path | None = None
         """Where to write; None until there is a run directory."""

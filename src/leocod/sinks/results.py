@@ -36,6 +36,7 @@ class ResultsFile(Resting):
         self._evaluations: list[Evaluated] = []
         self._seconds: dict[str, float] = defaultdict(float)
         self._memory_bytes = 0
+        self._skipped: set[int] = set()
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -43,6 +44,7 @@ class ResultsFile(Resting):
         elif isinstance(event, StepLearned):
             self._seen[event.step] = self.metrics.seen(event.present, event.labelled)
             self._memory_bytes = event.memory_bytes
+            self._skipped |= set(event.skipped)
             for name, seconds in event.seconds.items():
                 self._seconds[name] += seconds
         elif isinstance(event, Evaluated):
@@ -64,6 +66,7 @@ class ResultsFile(Resting):
             "metrics": self.metrics.model_dump(mode="json"),
             "steps": event.steps,
             "labelled_frames": self.labels.count,
+            "skipped_frames": len(self._skipped),
             "fap": _or_none(fap(table)),
             "cap": _or_none(cap(table)),
             "forgetfulness": _or_none(forgetfulness) if self.single_pass else None,

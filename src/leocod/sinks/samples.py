@@ -11,9 +11,9 @@ from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
+from leocod.learner import Learner
 from leocod.rundir import write_json
 from leocod.sinks.base import Resting
-from leocod.strategies.base import Learner
 from leocod.types import Detections, Frame, Labels
 
 PSEUDO_STEPS = 4
@@ -65,7 +65,7 @@ class Samples(Resting):
             self._keep("test", self._last.step, frame, truth, found)
 
     def _memory(self, step: int) -> None:
-        held = self.learner.memory.frames if self.learner.memory is not None else []
+        held = self.learner.remembered()
         for number in spread(len(held), MEMORY_FRAMES):
             frame, labels = held[number]
             self._keep("memory", step, frame, labels, labels)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.gradients import gradient_of, project, set_gradient
-from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import LabelledFrame, Step
 
 

@@ -1,4 +1,4 @@
-"""A learner answers two calls, learn and predict. A strategy is a learner around one detector, with four hooks.
+"""A strategy is a learner around one detector, with four hooks.
 
 Below the plain strategy are two to build on: one that remembers frames, and one that also replays them at each step.
 """
@@ -8,66 +8,28 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
+from leocod import team
+from leocod.batch import Batch
 from leocod.benchmarks.base import Shuffle
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
+from leocod.gradients import LossScale, grown
+from leocod.learner import Learned
 from leocod.memory import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
-from leocod.types import Detections, Images, LabelledFrame, Labels, Step
+from leocod.types import Detections, Images, LabelledFrame, Step
 
 RELEASED_INTAKE = 4
 """Labelled frames of a step that may enter a memory in the authors' code."""
 REPLAYED = 16
 """Frames replayed at a step, in the paper: as many as arrive."""
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What a learner says about a step it has taken in."""
-
-    losses: Mapping[str, float]
-    seconds: Mapping[str, float]
-    pseudo: Mapping[int, Labels] = field(default_factory=dict)
-    """Frame id -> pseudo labels it gave, as found in the frame (before any augmentation)."""
-
-
-class Learner(Protocol):
-    """What the loop needs to know of anything that learns."""
-
-    @property
-    def single_pass(self) -> bool:
-        """Whether every step comes once, in order. Only offline training says no."""
-        ...
-
-    @property
-    def memory(self) -> ReplayMemory | None:
-        """What it keeps for replay, if it does."""
-        ...
-
-    def learn(self, step: Step) -> Learned:
-        """Take in one step. The step is not changed."""
-        ...
-
-    def predict(self, images: Images) -> list[Detections]:
-        """What is in the images, as well as it knows by now. Changes nothing."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next step depends on: a snapshot, which later steps do not change."""
-        ...
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state, exactly."""
-        ...
 
 
 class StrategyOptions(Settings):
@@ -77,34 +39,6 @@ class StrategyOptions(Settings):
     """How a step is trained on. `released` (the authors' code): two updates, first the current frames, then the
     replayed ones; at most 4 labelled frames enter the memory. `joint` (the paper's text): one update on the mean of the
     two; all labelled frames enter the memory."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Frames trained on in one update, and the share that each has in the loss."""
-
-    name: str
-    pairs: tuple[LabelledFrame, ...]
-    shares: NDArray[np.float32]
-
-    @property
-    def images(self) -> Images:
-        return [frame.image() for frame, _ in self.pairs]
-
-    @property
-    def labels(self) -> list[Labels]:
-        return [labels for _, labels in self.pairs]
-
-    def mean(self, by_frame: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Losses that have one value a frame, each as its sum over the frames' shares."""
-        return {name: value @ torch.from_numpy(self.shares).to(value) for name, value in by_frame.items()}
-
-    @staticmethod
-    def mean_of(name: str, *groups: Sequence[LabelledFrame]) -> Batch:
-        """The mean of the groups' means: groups count the same, and so do frames within one. Empty ones don't count."""
-        filled = [group for group in groups if group]
-        shares = [np.full(len(group), 1 / (len(filled) * len(group)), np.float32) for group in filled]
-        return Batch(name, tuple(pair for group in filled for pair in group), np.concatenate(shares))
 
 
 class Strategy:
@@ -123,12 +57,25 @@ class Strategy:
         self.detector = detector
         self.options = options or self.Options()
         self.random = np.random.default_rng(seed)
+        self.useful = True
+        """Whether the last gradient is finite. With half precision it may not be; such an update is left out."""
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
         self.optimizer = torch.optim.Adam(detector.parameters(), lr=detector.learning_rate, foreach=True)
+        self.loss_scale = LossScale(on=detector.precision == "float16")
 
     @property
     def memory(self) -> ReplayMemory | None:
         return None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.detector.classes
+
+    def remembered(self) -> list[LabelledFrame]:
+        return [] if self.memory is None else self.memory.frames
+
+    def check(self, classes: int) -> None:
+        """Raise if the options make no sense for a stream of so many classes."""
 
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
@@ -139,22 +86,45 @@ class Strategy:
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch."""
         losses = self.backward(batch)
-        self.constrain(batch)
-        self.optimizer.step()
+        if self.useful:
+            self.constrain(batch)
+        if self.useful:
+            self.optimizer.step()
         return {f"{batch.name}/{name}": value.item() for name, value in losses.items()}
 
     def backward(self, batch: Batch) -> dict[str, Tensor]:
-        """The losses of a batch by name. Their gradient takes the place of any before."""
-        losses = batch.mean(self.detector.loss(batch.images, batch.labels)) | self.penalty(batch)
-        total = torch.stack(list(losses.values())).sum()
+        """The losses of a batch by name. Their gradient takes the place of any before.
+
+        As many frames at once as the detector takes, and those of other processes in these: the sum is the same.
+        """
+        seeded = batch.seeded(self.random)
+        team.agree(f"The {batch.name} frames", lambda: seeded.digest)
         self.optimizer.zero_grad()
-        # Where no loss counts, there is nothing to learn.
-        if total.requires_grad:
-            total.backward()
+        losses: dict[str, Tensor] = {}
+        for part in seeded.part(team.rank(), team.size()).parts(self.detector.frames_at_once):
+            of_part = part.mean(self.detector.loss(part.images, part.labels, part.seeds)) | self.penalty(part)
+            total = torch.stack(list(of_part.values())).sum()
+            # Where no loss counts, there is nothing to learn.
+            if total.requires_grad:
+                (total * self.loss_scale.factor).backward()
+            losses |= {name: losses.get(name, 0.0) + value.detach() for name, value in of_part.items()}
+        weights = list(self.detector.parameters())
+        losses = team.add_up(losses, weights)
+        self.useful = self.loss_scale.take_back(weights)
         return losses
 
     def predict(self, images: Images) -> list[Detections]:
-        return self.detector.predict(images)
+        return team.predicted(self.detector.predict, images)
+
+    def extend_classes(self, names: Sequence[str]) -> None:
+        self.grow(self.detector.extend_classes(names))
+
+    def grow(self, moved: Mapping[str, Tensor]) -> None:
+        """Fit what goes with the weights to weights that have grown; `moved` says where their old rows are now."""
+        for name, value in self.detector.named_parameters():
+            if name in moved:
+                state = self.optimizer.state[value]
+                state |= {key: grown(one, moved[name], value) for key, one in state.items() if one.dim()}
 
     @property
     def shuffle(self) -> Shuffle | None:
@@ -170,7 +140,10 @@ class Strategy:
         yield from self.by_recipe(current=step.labelled())
 
     def penalty(self, batch: Batch) -> dict[str, Tensor]:
-        """What else the loss should say, by name."""
+        """What else the loss should say, by name.
+
+        A batch may come in parts, whose losses add up. What is not about its frames counts by `batch.share`.
+        """
         return {}
 
     def constrain(self, batch: Batch) -> None:
@@ -194,15 +167,18 @@ class Strategy:
             "optimizer": copy.deepcopy(self.optimizer.state_dict()),
             "memory": self.memory.state_dict() if self.memory is not None else None,
             "random": self.random.bit_generator.state,
+            "loss_scale": self.loss_scale.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.extend_classes(state["detector"]["classes"][len(self.classes) :])
         self.detector.load_state_dict(state["detector"])
         # The optimiser takes the tensors it is given for its own.
         self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
         if self.memory is not None:
             self.memory.load_state_dict(state["memory"])
         self.random.bit_generator.state = state["random"]
+        self.loss_scale.load_state_dict(state["loss_scale"])
 
 
 class MemoryOptions(StrategyOptions):
@@ -247,6 +223,10 @@ class MemoryStrategy(Strategy):
     def memory(self) -> ReplayMemory:
         return self._memory
 
+    def grow(self, moved: Mapping[str, Tensor]) -> None:
+        super().grow(moved)
+        self._memory.total = self.options.memory_per_class * len(self.classes)
+
     def remember(self, step: Step) -> None:
         self.memory.add(self.offered(step))
 
@@ -265,16 +245,15 @@ class ReplayStrategy(MemoryStrategy):
     Options: ClassVar[type[StrategyOptions]] = ReplayOptions
     options: ReplayOptions
 
-    def __init__(self, detector: Detector, options: ReplayOptions | None = None, *, seed: int = 0) -> None:
-        super().__init__(detector, options, seed=seed)
+    def check(self, classes: int) -> None:
         each = self.options.memory_per_class
         if self.options.memory_store == "balanced":
             each = min(each, self.options.replay_per_class)
-        most = max(each * len(detector.classes), REPLAYED)
+        most = max(each * classes, REPLAYED)
         if self.options.replay_per_step > most:
             raise InvalidConfig(
                 f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to {most}, "
-                f"{each} for each of {len(detector.classes)} classes (memory_per_class, replay_per_class)."
+                f"{each} for each of {classes} classes (memory_per_class, replay_per_class)."
             )
 
     def replayed(self) -> list[LabelledFrame]:

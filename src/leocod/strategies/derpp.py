@@ -10,7 +10,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.batch import Batch
+from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import LabelledFrame, LossWeights, Step
 
 

@@ -11,10 +11,11 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
+from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import gradient_of
-from leocod.strategies.base import Batch, Strategy, StrategyOptions
+from leocod.gradients import gradient_of, grown
+from leocod.strategies.base import Strategy, StrategyOptions
 from leocod.types import Step
 
 
@@ -47,9 +48,11 @@ class EWC(Strategy):
         super().__init__(detector, options, seed=seed)
         wanted = self.options.parameters
         named = dict(detector.named_parameters())
-        self._held = [value for name, value in named.items() if fnmatch(name, wanted)]
-        if not self._held:
+        self._names = [name for name in named if fnmatch(name, wanted)]
+        if not self._names:
             raise InvalidConfig(f"strategy.parameters is '{wanted}': it fits no weight, such as {next(iter(named))}.")
+        self._held = [named[name] for name in self._names]
+        self._shapes = [one.shape for one in self._held]
         self._anchor = self._weights().detach().clone()
         self._fisher = torch.zeros_like(self._anchor)
         self._squares = torch.zeros_like(self._anchor)
@@ -58,7 +61,8 @@ class EWC(Strategy):
 
     def penalty(self, batch: Batch) -> dict[str, Tensor]:
         moved = self._weights() - self._anchor
-        return {"pull": self.options.importance / 2 * (self._fisher * moved.square()).sum()}
+        # Of the weights and not of frames: a part of a batch has a part of it.
+        return {"pull": batch.share * self.options.importance / 2 * (self._fisher * moved.square()).sum()}
 
     def constrain(self, batch: Batch) -> None:
         # The gradient stays as it is. It is that of the labels and of the pull; the Fisher is about the labels alone.
@@ -73,6 +77,24 @@ class EWC(Strategy):
             self._anchor = self._weights().detach().clone()
             self._squares.zero_()
             self._updates = 0
+
+    def grow(self, moved: Mapping[str, Tensor]) -> None:
+        super().grow(moved)
+        self._fisher, self._squares = self._grown(self._fisher, moved), self._grown(self._squares, moved)
+        # New weights matter to nothing yet, wherever their anchor is.
+        self._anchor = self._grown(self._anchor, moved)
+        self._shapes = [one.shape for one in self._held]
+
+    def _grown(self, vector: Tensor, moved: Mapping[str, Tensor]) -> Tensor:
+        """A vector about the weights as they were, for the weights as they are."""
+        parts = vector.split([shape.numel() for shape in self._shapes])
+        rows = [part.view(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return parameters_to_vector(
+            [
+                grown(one, moved[name], value) if name in moved else one
+                for name, value, one in zip(self._names, self._held, rows, strict=True)
+            ]
+        )
 
     def _weights(self) -> Tensor:
         return parameters_to_vector(self._held)

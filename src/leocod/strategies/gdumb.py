@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from leocod.batch import Batch
 from leocod.memory import Replacement
-from leocod.strategies.base import Batch, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import Step
 
 

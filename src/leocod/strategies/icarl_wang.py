@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from leocod.strategies.base import Batch, MemoryStrategy
+from leocod.batch import Batch
+from leocod.strategies.base import MemoryStrategy
 from leocod.types import LabelledFrame, LossWeights, Step
 
 

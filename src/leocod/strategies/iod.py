@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 from torch import Tensor, nn
 
+from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.strategies.base import Batch, MemoryOptions, MemoryStrategy, StrategyOptions
+from leocod.strategies.base import MemoryOptions, MemoryStrategy, StrategyOptions
 from leocod.types import LossWeights, Step
 
 REGION_HEAD = "roi_heads.box_head."
@@ -88,6 +89,12 @@ class IOD(MemoryStrategy):
         if self._steps % self.options.boundary_every == 0:
             self._teacher = self.detector.clone()
             self._known = sorted(self._shown)
+
+    def extend_classes(self, names: Sequence[str]) -> None:
+        super().extend_classes(names)
+        # What it says of them is of no interest, but it must be able to say as much.
+        if self._teacher is not None:
+            self._teacher.extend_classes(names)
 
     def state_dict(self) -> dict[str, Any]:
         teacher = None if self._teacher is None else self._teacher.state_dict()

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from leocod.batch import Batch
 from leocod.benchmarks.base import Shuffle
-from leocod.strategies.base import Batch, Strategy, StrategyOptions
+from leocod.strategies.base import Strategy, StrategyOptions
 from leocod.types import Step
 
 

@@ -1,0 +1,63 @@
+"""Anything that learns answers two calls, learn and predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from leocod.memory import ReplayMemory
+from leocod.types import Detections, Images, LabelledFrame, Labels, Step
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner says about a step it has taken in."""
+
+    losses: Mapping[str, float]
+    seconds: Mapping[str, float]
+    pseudo: Mapping[int, Labels] = field(default_factory=dict)
+    """Frame id -> pseudo labels it gave, as found in the frame (before any augmentation)."""
+
+
+class Learner(Protocol):
+    """What the loop needs to know of anything that learns."""
+
+    @property
+    def single_pass(self) -> bool:
+        """Whether every step comes once, in order. Only offline training says no."""
+        ...
+
+    @property
+    def memory(self) -> ReplayMemory | None:
+        """What it keeps for replay, if it does."""
+        ...
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it can tell by now."""
+        ...
+
+    def remembered(self) -> list[LabelledFrame]:
+        """The frames that it keeps, labelled as they came."""
+        ...
+
+    def learn(self, step: Step) -> Learned:
+        """Take in one step. The step is not changed."""
+        ...
+
+    def predict(self, images: Images) -> list[Detections]:
+        """What is in the images, as well as it knows by now. Changes nothing."""
+        ...
+
+    def extend_classes(self, names: Sequence[str]) -> None:
+        """Add classes at the end of the list, with all that goes with them. Nothing that was learnt changes."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next step depends on: a snapshot, which later steps do not change."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state, exactly."""
+        ...

@@ -1,0 +1,213 @@
+"""The backbones of Faster R-CNN: the facts of each, and the parts that it needs around it.
+
+`resnet50-fpn` and `mobilenet_v3-320-fpn` are torchvision's published detectors, part by part and name by name;
+`resnet50-c4` is Detectron2's; `resnet18-fpn` and `mobilenet_v2-fpn` are put together here from torchvision's parts.
+Normalisation is frozen in all of them: a few frames of one place say nothing about the statistics of the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from pydantic import Field, ValidationInfo, field_validator
+from torch import nn
+from torchvision.models.detection.backbone_utils import mobilenet_backbone, resnet_fpn_backbone
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.rpn import AnchorGenerator
+from torchvision.ops import MultiScaleRoIAlign
+from torchvision.ops.poolers import LevelMapper
+
+from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Pool, C4Predictor, c4_network
+from leocod.settings import Settings
+
+BackboneName = Literal["resnet50-c4", "resnet50-fpn", "resnet18-fpn", "mobilenet_v2-fpn", "mobilenet_v3-320-fpn"]
+
+
+class Counts(NamedTuple):
+    """How many proposals of a frame."""
+
+    learning: int
+    testing: int
+
+
+USUAL = Counts(2000, 1000)
+PYRAMID = 256
+"""Channels of a feature pyramid."""
+REPRESENTATION = 1024
+RATIOS = (0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """What is special about a backbone: the numbers its authors gave it."""
+
+    stages: int
+    """How many may be frozen, the stem among them."""
+    frozen: int = 2
+    short_side: int = 800
+    long_side: int = 1333
+    candidates: Counts = USUAL
+    """Proposals before the suppression of overlapping ones, in each level of the features."""
+    proposals: Counts = USUAL
+    """Proposals after it."""
+    least_score: float = 0.0
+    """Of a proposal."""
+    smallest: float = 1e-3
+    """Pixels: smaller proposals are dropped."""
+    size_divisible: int = 32
+    image_mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    image_std: tuple[float, ...] = (0.229, 0.224, 0.225)
+    box_beta: float = 1 / 9
+    """Where the loss of a box turns from square to linear."""
+    frames_at_once: int | None = None
+    """Frames that fit through it together on an ordinary GPU; None: as many as there are."""
+
+
+BACKBONES: dict[BackboneName, Backbone] = {
+    "resnet50-c4": Backbone(
+        stages=4,
+        candidates=Counts(12000, 6000),
+        smallest=torch.finfo(torch.float32).smallest_normal,
+        size_divisible=1,
+        image_mean=(123.675 / 255, 116.28 / 255, 103.53 / 255),
+        image_std=(1 / 255, 1 / 255, 1 / 255),
+        box_beta=0.0,
+        frames_at_once=4,
+    ),
+    "resnet50-fpn": Backbone(stages=5),
+    "resnet18-fpn": Backbone(stages=5),
+    "mobilenet_v2-fpn": Backbone(stages=6, frozen=3, short_side=320, long_side=640),
+    "mobilenet_v3-320-fpn": Backbone(
+        stages=6,
+        frozen=3,
+        short_side=320,
+        long_side=640,
+        candidates=Counts(2000, 150),
+        proposals=Counts(2000, 150),
+        least_score=0.05,
+    ),
+}
+
+
+class BackboneOptions(Settings):
+    """Options of every detector that is built around a backbone."""
+
+    backbone: BackboneName
+    """What looks at the frame."""
+    weights: str | None = None
+    """Where learning starts: a file, a run, or the name of torchvision's weights; null for chance."""
+    learning_rate: float = Field(1e-4, gt=0)
+    """Of Adam; the paper's."""
+    short_side: int | None = Field(None, ge=64)
+    """Frames are resized to this. Null: the backbone's own, 800, or 320 for the mobilenets."""
+    long_side: int | None = Field(None, ge=64)
+    """But not beyond this. Null: in the backbone's own proportion, 1333 to 800, or 640 to 320."""
+    frozen: int | None = Field(None, ge=0)
+    """Stages of the backbone that stay as they start: 1 the stem, 2 the stem and the first stage, and so on. Null: 2 as
+    in the paper, or 3 for the mobilenets as in torchvision."""
+
+    @field_validator("frozen")
+    @classmethod
+    def _has_such_a_stage(cls, frozen: int | None, info: ValidationInfo) -> int | None:
+        name = info.data.get("backbone")
+        if name and frozen is not None and frozen > BACKBONES[name].stages:
+            raise ValueError(f"Input should be at most {BACKBONES[name].stages} for {name}")
+        return frozen
+
+    @field_validator("long_side")
+    @classmethod
+    def _is_the_longer(cls, long_side: int | None, info: ValidationInfo) -> int | None:
+        name = info.data.get("backbone")
+        short_side = info.data.get("short_side") or (BACKBONES[name].short_side if name else 0)
+        if long_side is not None and long_side < short_side:
+            raise ValueError(f"Input should be at least the short side, {short_side}")
+        return long_side
+
+    @property
+    def own(self) -> Backbone:
+        """The numbers of the backbone's authors."""
+        return BACKBONES[self.backbone]
+
+    @property
+    def input_sides(self) -> tuple[int, int]:
+        """The short and the long side that frames are resized to."""
+        short = self.short_side or self.own.short_side
+        return short, self.long_side or round(short * self.own.long_side / self.own.short_side)
+
+    @property
+    def stages_frozen(self) -> int:
+        """How many there are."""
+        return self.own.frozen if self.frozen is None else self.frozen
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The modules that torchvision's Faster R-CNN is made of; its proposal head follows from them."""
+
+    backbone: nn.Module
+    anchors: AnchorGenerator
+    pool: nn.Module
+    head: nn.Module
+    predictor: nn.Module
+
+
+def parts(name: BackboneName, outputs: int, *, frozen: int, short_side: int, stride_in_1x1: bool = True) -> Parts:
+    """The modules around a backbone. `outputs`: classes and the background; `frozen`: stages left as they start.
+
+    Anchors of the published detectors are what their weights know, at any input size. Those of the other two lie in
+    proportion to the input: 1/25 to 16/25 of its short side (`resnet18-fpn`), 1/10 to 8/10 (`mobilenet_v2-fpn`).
+    """
+    scale = short_side / BACKBONES[name].short_side
+    learnt = BACKBONES[name].stages - frozen
+    match name:
+        case "resnet50-c4":
+            body, head = c4_network(frozen=frozen, stride_in_1x1=stride_in_1x1)
+            return Parts(body, C4Anchors(), C4Pool(), head, C4Predictor(OUTPUTS, outputs))
+        case "resnet50-fpn":
+            backbone = resnet_fpn_backbone(backbone_name="resnet50", weights=None, trainable_layers=learnt)
+            sizes: list[tuple[float, ...]] = [(32,), (64,), (128,), (256,), (512,)]
+            strides = [4, 8, 16, 32]
+        case "resnet18-fpn":
+            backbone = resnet_fpn_backbone(backbone_name="resnet18", weights=None, trainable_layers=learnt)
+            sizes = [(32 * scale,), (64 * scale,), (128 * scale,), (256 * scale,), (512 * scale,)]
+            strides = [4, 8, 16, 32]
+        case "mobilenet_v2-fpn":
+            # Three strides, where torchvision would take the last one twice: small pictures need the finer maps.
+            backbone = mobilenet_backbone(
+                backbone_name="mobilenet_v2", weights=None, fpn=True, trainable_layers=learnt, returned_layers=[2, 3, 5]
+            )
+            sizes = [(32 * scale,), (64 * scale,), (128 * scale,), (256 * scale,)]
+            strides = [8, 16, 32]
+        case "mobilenet_v3-320-fpn":
+            backbone = mobilenet_backbone(
+                backbone_name="mobilenet_v3_large", weights=None, fpn=True, trainable_layers=learnt
+            )
+            sizes = [(32, 64, 128, 256, 512)] * 3
+            strides = [32, 32]
+    pool = pyramid_pool(strides)
+    head = TwoMLPHead(PYRAMID * pool.output_size[0] ** 2, REPRESENTATION)
+    return Parts(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(REPRESENTATION, outputs))
+
+
+def pyramid_pool(strides: Sequence[int]) -> MultiScaleRoIAlign:
+    """torchvision's RoIAlign over a pyramid, told its strides.
+
+    Left alone, it guesses them from the first pictures it sees and is wrong for good when these are small and padded.
+    """
+    pool = MultiScaleRoIAlign([str(level) for level in range(len(strides))], output_size=7, sampling_ratio=2)
+    pool.scales = [1 / stride for stride in strides]
+    pool.map_levels = LevelMapper(strides[0].bit_length() - 1, strides[-1].bit_length() - 1)
+    return pool
+
+
+class Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there
+    """torchvision's anchors, always in float32: positions would not survive the precision that features may have."""
+
+    def __init__(self, sizes: Sequence[tuple[float, ...]]) -> None:
+        super().__init__(tuple(sizes), (RATIOS,) * len(sizes))
+
+    def set_cell_anchors(self, dtype: torch.dtype, device: torch.device) -> None:
+        super().set_cell_anchors(torch.float32, device)

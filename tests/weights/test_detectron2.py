@@ -1,0 +1,231 @@
+"""A pickle of Detectron2's R50-C4 in, and our network computes what Detectron2 computes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
+from leocod.errors import InvalidData
+from leocod.weights import known_classes, start
+from leocod.weights.detectron2 import BESIDE, CELL_ANCHORS, PIXEL_MEAN, PIXEL_STD, from_detectron2, our_name
+from leocod.weights.fitting import fit
+from leocod.weights.names import VOC, coco
+
+C4 = "resnet50-c4"
+CLASSES = ("mug", "Motorcycle", "dining table", "dog")
+"""Two that VOC spells differently, one that it does not know, one as it is."""
+OPTIONS = FasterRCNNOptions(short_side=96, proposals=16, proposals_at_test=16)
+
+Arrays = Mapping[str, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def arrays(detectron2: ModuleType) -> Arrays:
+    """All arrays of the real file, of their real shapes, by chance."""
+    made = detectron2.random_detectron2_arrays(len(VOC), seed=0)
+    return {
+        **made,
+        CELL_ANCHORS: detectron2.anchors(1, 1).numpy(),
+        PIXEL_MEAN: np.array(detectron2.PIXEL_MEAN, np.float32).reshape(3, 1, 1),
+        PIXEL_STD: np.ones((3, 1, 1), np.float32),
+    }
+
+
+@pytest.fixture(scope="module")
+def file(arrays: Arrays, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("detectron2") / "model_final.pkl"
+    with path.open("wb") as out:
+        pickle.dump({"model": dict(arrays), "__author__": "Detectron2 Model Zoo"}, out)
+    return path
+
+
+@pytest.fixture(scope="module")
+def made() -> FasterRCNNDetector:
+    return FasterRCNNDetector(CLASSES, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def fresh(made: FasterRCNNDetector) -> nn.Module:
+    """The class layer before it is filled."""
+    return copy.deepcopy(made.model.roi_heads.box_predictor)
+
+
+@pytest.fixture(scope="module")
+def detector(made: FasterRCNNDetector, fresh: nn.Module, file: Path) -> FasterRCNNDetector:
+    start(made.model, CLASSES, str(file), architecture=C4)
+    return made
+
+
+@pytest.fixture(scope="module")
+def image() -> np.ndarray:
+    spots = np.random.default_rng(1).integers(0, 256, (10, 13, 3), dtype=np.uint8)
+    return spots.repeat(10, axis=0).repeat(10, axis=1)[:96, :128]
+
+
+def few(**more: np.ndarray) -> dict[str, np.ndarray]:
+    """Enough to be known as a file of Detectron2 with VOC's classes."""
+    rows = np.zeros((21, 2), np.float32)
+    return {"proposal_generator.x": np.zeros(1), "roi_heads.box_predictor.cls_score.weight": rows, **more}
+
+
+def written(path: Path, content: Arrays, protocol: int = 4) -> str:
+    file = path / "weights.pkl"
+    file.write_bytes(pickle.dumps(dict(content), protocol))
+    return str(file)
+
+
+@pytest.mark.slow
+def test_backbone_proposals_and_regions_are_detectron2s(
+    detectron2: ModuleType, arrays: Arrays, detector: FasterRCNNDetector, image: np.ndarray
+) -> None:
+    kept = [VOC.index("motorbike"), VOC.index("diningtable"), VOC.index("dog")]
+    model = detector.model.eval()
+    with torch.inference_mode():
+        batch, sizes, _ = detector.prepared([image])
+        features = detector.features(batch.tensors)
+        scored = detector.scored(batch, features)
+        proposals, real = detector.best(scored, sizes)
+        logits, deltas = detector.looked_at(features, [proposals[0][real[0]]], sizes)
+    model.train()
+
+    seen = detectron2.features(arrays, image[..., ::-1].copy())
+    torch.testing.assert_close(features["0"], seen, atol=1e-4, rtol=1e-4)
+    objectness, moves = detectron2.scored_anchors(arrays, seen)
+    torch.testing.assert_close(scored.scores[0], objectness, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(scored.deltas[0], moves, atol=1e-4, rtol=1e-4)
+    regions = detectron2.proposals(arrays, seen, sizes[0], before=96, after=16)
+    torch.testing.assert_close(proposals[0][real[0]], regions, atol=1e-2, rtol=1e-4)
+    their_logits, their_deltas = detectron2.looked_at(arrays, seen, regions)
+    torch.testing.assert_close(logits[:, [0, 2, 3, 4]], their_logits[:, [20, *kept]], atol=1e-3, rtol=1e-3)
+    own, theirs = deltas.unflatten(1, (5, 4))[:, 2:], their_deltas.unflatten(1, (20, 4))[:, kept]
+    torch.testing.assert_close(own, theirs, atol=1e-3, rtol=1e-3)
+
+
+def test_rows_of_voc_classes_come_along_and_new_classes_keep_theirs(
+    arrays: Arrays, detector: FasterRCNNDetector, fresh: nn.Module
+) -> None:
+    motorbike, table, dog = VOC.index("motorbike"), VOC.index("diningtable"), VOC.index("dog")
+
+    own = detector.model.roi_heads.box_predictor
+
+    scores = arrays["roi_heads.box_predictor.cls_score.weight"]
+    np.testing.assert_array_equal(own.cls_score.weight[[0, 2, 3, 4]].detach(), scores[[20, motorbike, table, dog]])
+    assert torch.equal(own.cls_score.weight[1], fresh.cls_score.weight[1])
+    boxes = arrays["roi_heads.box_predictor.bbox_pred.weight"]
+    np.testing.assert_array_equal(own.bbox_pred.weight[8:12].detach(), boxes[4 * motorbike : 4 * motorbike + 4])
+    assert torch.equal(own.bbox_pred.weight[4:8], fresh.bbox_pred.weight[4:8])
+    assert not own.bbox_pred.weight[:4].any()
+
+
+def test_the_stem_takes_red_first(arrays: Arrays, detector: FasterRCNNDetector) -> None:
+    stem = detector.model.backbone.body.conv1.weight
+
+    np.testing.assert_array_equal(stem[:, 0], arrays["backbone.stem.conv1.weight"][:, 2])
+
+
+def test_every_tensor_of_the_network_has_a_name_in_detectron2(arrays: Arrays, made: FasterRCNNDetector) -> None:
+    renamed = {our_name(name) for name in arrays} - set(BESIDE)
+
+    assert renamed == set(made.model.state_dict())
+
+
+def test_a_pickle_of_protocol_2_and_without_what_lies_beside_the_weights_is_read(
+    tmp_path: Path, arrays: Arrays, detector: FasterRCNNDetector
+) -> None:
+    bare = {name: np.zeros_like(value) for name, value in arrays.items() if name not in BESIDE}
+    bare["backbone.stem.conv1.weight"] = arrays["backbone.stem.conv1.weight"]
+    model = copy.deepcopy(detector.model)
+    model.backbone.body.conv1.weight.detach().zero_()
+
+    start(model, CLASSES, written(tmp_path, bare, protocol=2), architecture=C4)
+
+    stem = torch.tensor(arrays["backbone.stem.conv1.weight"])
+    assert torch.equal(model.backbone.body.conv1.weight, stem.flip(1))
+    assert not model.rpn.head.cls_logits.weight.any()
+
+
+def test_a_state_dict_that_detectron2_saved_by_torch_is_read(
+    tmp_path: Path, arrays: Arrays, detector: FasterRCNNDetector
+) -> None:
+    tensors = {name: torch.zeros(1).expand(value.shape) for name, value in arrays.items() if name not in BESIDE}
+    tensors["backbone.stem.conv1.norm.bias"] = torch.arange(64.0)
+    torch.save({"model": tensors, "iteration": 3}, tmp_path / "model_final.pth")
+    model = copy.deepcopy(detector.model)
+
+    start(model, CLASSES, str(tmp_path / "model_final.pth"), architecture=C4)
+
+    assert torch.equal(model.backbone.body.bn1.bias, torch.arange(64.0))
+    assert not model.roi_heads.box_predictor.cls_score.weight[2].any()
+
+
+def test_its_classes_are_known_by_their_number(tmp_path: Path) -> None:
+    rows = np.zeros((81, 2), np.float32)
+    of_coco = few(**{"roi_heads.box_predictor.cls_score.weight": rows})
+
+    assert known_classes(written(tmp_path, few()), architecture=C4) == VOC
+    assert known_classes(written(tmp_path, of_coco), architecture=C4) == coco()
+
+
+def test_classes_of_another_number_must_be_named(tmp_path: Path) -> None:
+    rows = np.zeros((3, 2), np.float32)
+    file = written(tmp_path, few(**{"roi_heads.box_predictor.cls_score.weight": rows}))
+
+    assert known_classes(file, architecture=C4, names=["mug", "cup"]) == ("mug", "cup")
+    with pytest.raises(InvalidData, match=r"weights\.pkl does not name its 2 classes.*names="):
+        known_classes(file, architecture=C4)
+
+
+def test_a_file_without_a_class_layer_is_told(tmp_path: Path) -> None:
+    file = written(tmp_path, {"backbone.res2.0.conv1.weight": np.zeros(1, np.float32)})
+
+    with pytest.raises(InvalidData, match=r"no roi_heads\.box_predictor\.cls_score\.weight"):
+        known_classes(file, architecture=C4)
+
+
+def test_a_missing_an_unknown_and_a_misshapen_array_are_named(arrays: Arrays, detector: FasterRCNNDetector) -> None:
+    tensors = {name: torch.zeros(1).expand(value.shape) for name, value in arrays.items()}
+    tensors["backbone.res2.1.conv1.weight"] = torch.zeros(64, 64, 3, 3)
+    tensors["mask_head.deconv.weight"] = torch.zeros(1)
+    del tensors["proposal_generator.rpn_head.conv.bias"]
+
+    with pytest.raises(
+        InvalidData,
+        match=r"missing: rpn\.head\.conv\.0\.0\.bias; unknown: mask_head\.deconv\.weight; of another shape: "
+        r"backbone\.body\.layer1\.1\.conv1\.weight \(64 x 64 x 3 x 3, should be 64 x 256 x 1 x 1\)",
+    ):
+        fit(detector.model, CLASSES, from_detectron2("the file", tensors, None))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (PIXEL_MEAN, np.array([123.675, 116.28, 103.53], np.float32)),
+        (PIXEL_STD, np.array([57.375, 57.12, 58.395], np.float32)),
+        (CELL_ANCHORS, np.zeros((15, 4), np.float32)),
+        (CELL_ANCHORS, np.zeros((3, 4), np.float32)),
+    ],
+)
+def test_weights_for_other_pixels_or_anchors_are_refused(
+    tmp_path: Path, detector: FasterRCNNDetector, name: str, value: np.ndarray
+) -> None:
+    with pytest.raises(InvalidData, match=rf"weights\.pkl was trained with {name}"):
+        start(detector.model, CLASSES, written(tmp_path, few(**{name: value})), architecture=C4)
+
+
+def test_its_stride_is_in_the_1x1_convolution(tmp_path: Path, detector: FasterRCNNDetector) -> None:
+    with pytest.raises(InvalidData, match=r"Set `detector\.stride_in_1x1=true`"):
+        start(detector.model, CLASSES, written(tmp_path, few()), architecture=C4, stride_in_1x1=False)
+
+
+def test_it_fits_no_other_architecture(tmp_path: Path, detector: FasterRCNNDetector) -> None:
+    with pytest.raises(InvalidData, match=r"which resnet50-fpn is not\. Set"):
+        start(detector.model, CLASSES, written(tmp_path, few()), architecture="resnet50-fpn")
