@@ -1,14 +1,18 @@
+import io
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 from PIL import Image as PillowImage
+from rich.console import Console
 
-from leocod.errors import InvalidData
-from leocod.predict import BATCH, predict
+from leocod import predict as module
+from leocod.errors import InvalidData, RunExists
+from leocod.predict import BATCH, LookedAt, check_source, frames_progress, images, predict
 from leocod.types import Detections, Image
 
 
@@ -95,3 +99,137 @@ def test_what_cannot_be_looked_at_is_told_and_nothing_is_written(tmp_path: Path)
 def test_the_threshold_is_a_share(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match="threshold is 50"):
         predict(picture(tmp_path / "a.png"), tmp_path / "out", one_mug, ("mug",), threshold=50)
+
+
+def test_a_photo_of_a_turned_phone_is_looked_at_upright(tmp_path: Path) -> None:
+    pixels = np.zeros((24, 32, 3), np.uint8)
+    pixels[:, :16] = 255
+    tag = PillowImage.Exif()
+    # To be turned by 90 degrees clockwise.
+    tag[0x0112] = 6
+    PillowImage.fromarray(pixels).save(tmp_path / "phone.png", exif=tag)
+
+    (picture,) = images(tmp_path / "phone.png")
+    predict(tmp_path / "phone.png", tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+
+    assert picture.image.shape == (32, 24, 3)
+    assert picture.image[:16].min() == 255
+    assert picture.image[16:].max() == 0
+    found = json.loads((tmp_path / "out" / "detections.json").read_text())
+    assert (found["images"][0]["height"], found["images"][0]["width"]) == (32, 24)
+
+
+def test_a_huge_image_is_refused_by_its_header(tmp_path: Path) -> None:
+    PillowImage.new("1", (9000, 8000)).save(tmp_path / "poster.png")
+
+    with pytest.raises(InvalidData, match="poster.png has more than 64 million pixels. Make it smaller"):
+        check_source(tmp_path / "poster.png")
+
+
+def test_a_cut_off_image_in_a_folder_leaves_nothing_half_written(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a.jpg", "b.jpg", "c.jpg"):
+        noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
+        PillowImage.fromarray(noise).save(tmp_path / "in" / name)
+    whole = (tmp_path / "in" / "b.jpg").read_bytes()
+    (tmp_path / "in" / "b.jpg").write_bytes(whole[: len(whole) // 2])
+    # The headers are fine.
+    check_source(tmp_path / "in")
+
+    with pytest.raises(InvalidData, match=r"b.jpg is not a readable image \(.*truncated"):
+        predict(tmp_path / "in", tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["in"]
+
+
+def test_pictures_of_different_sizes_are_not_looked_at_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_PIXELS", 3 * 24 * 32)
+    for name, size in {"a": (24, 32), "b": (24, 32), "c": (32, 24), **dict.fromkeys("defg", (24, 32))}.items():
+        picture(tmp_path / f"{name}.png", size)
+    batches = []
+
+    def noted(together: Sequence[Image]) -> list[Detections]:
+        batches.append([image.shape[:2] for image in together])
+        return one_mug(together)
+
+    predict(tmp_path, tmp_path / "out", noted, ("mug",), threshold=0.5)
+
+    assert batches == [[(24, 32)] * 2, [(32, 24)], [(24, 32)] * 3, [(24, 32)]]
+
+
+def test_how_far_it_is_can_be_watched(tmp_path: Path) -> None:
+    told: list[object] = []
+
+    def watch(looked_at: Iterator[LookedAt], total: int | None) -> Iterable[LookedAt]:
+        told.append(total)
+        for one in looked_at:
+            told.append(one[0].name)
+            yield one
+
+    predict(video(tmp_path / "walk.mp4", 2), tmp_path / "out", one_mug, ("mug",), threshold=0.5, watch=watch)
+
+    assert told == [2, "walk_000000", "walk_000001"]
+
+
+def test_the_progress_line_has_count_and_rate() -> None:
+    text = io.StringIO()
+
+    with frames_progress(Console(file=text, width=100, force_terminal=True)) as progress:
+        task = progress.add_task("", total=3)
+        for _ in range(3):
+            time.sleep(0.001)
+            progress.advance(task)
+
+    assert "3/3" in text.getvalue()
+    assert "frames/s" in text.getvalue() or "s/frame" in text.getvalue()
+
+
+def test_the_frames_of_a_video_have_their_time(tmp_path: Path) -> None:
+    predict(video(tmp_path / "walk.mp4", 3), tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+
+    found = json.loads((tmp_path / "out" / "detections.json").read_text())
+    assert [image["seconds"] for image in found["images"]] == [0.0, 0.1, 0.2]
+
+
+def test_a_video_that_changes_its_size_keeps_boxes_in_pixels_of_each_frame(tmp_path: Path) -> None:
+    joined = b""
+    for size in ((48, 64), (80, 32)):
+        encoded = io.BytesIO()
+        PillowImage.fromarray(np.full((*size, 3), 128, np.uint8)).save(encoded, "JPEG")
+        joined += encoded.getvalue()
+    (tmp_path / "both.mjpeg").write_bytes(joined)
+
+    assert predict(tmp_path / "both.mjpeg", tmp_path / "out", one_mug, ("mug",), threshold=0.5) == 2
+
+    found = json.loads((tmp_path / "out" / "detections.json").read_text())
+    assert [(image["height"], image["width"]) for image in found["images"]] == [(48, 64), (80, 32)]
+
+
+def test_a_video_that_breaks_off_is_told(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "cut.avi"), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for number in range(10):
+            noise = np.random.default_rng(number).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(noise, format="rgb24")))
+        container.mux(stream.encode())
+    whole = (tmp_path / "cut.avi").read_bytes()
+    (tmp_path / "cut.avi").write_bytes(whole[: len(whole) // 2])
+    told: list[str] = []
+
+    count = predict(tmp_path / "cut.avi", tmp_path / "out", one_mug, ("mug",), threshold=0.5, tell=told.append)
+
+    assert 0 < count < 10
+    assert told == [f"{tmp_path / 'cut.avi'} could be read up to frame {count}: it says that it has 10 frames."]
+
+
+def test_what_is_there_already_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    source = picture(tmp_path / "a.png")
+
+    predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+
+    with pytest.raises(RunExists, match="already holds other files"):
+        predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5)

@@ -2,73 +2,112 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import av
 import numpy as np
 from PIL import Image as PillowImage
+from PIL import ImageOps
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from leocod.errors import InvalidData
+from leocod.imagefile import FORMATS, LARGEST
 from leocod.report.contact_sheet import contact_sheet
-from leocod.rundir import free_path, replacing, write_json
+from leocod.rundir import free_path, refuse_if_taken, write_json
 from leocod.sinks.detections import coco_results
 from leocod.types import Detections, Image
+from leocod.videofile import Shown, VideoFile, write_video
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
 BATCH = 16
-"""Images looked at together."""
+"""Images looked at together, at most."""
+BATCH_PIXELS = 32_000_000
+"""And no more once they have this many pixels."""
 LEGIBLE_WIDTH = 640
 """Smaller pictures are enlarged until their labels can be read."""
 
 Predict = Callable[[Sequence[Image]], list[Detections]]
 
 
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """An image, or a frame of a video, to look at."""
+
+    name: str
+    image: Image
+    seconds: Fraction | None = None
+    """Of a video frame: after the first one."""
+
+
 @dataclass(frozen=True)
 class Found:
-    """What was found in one image or video frame. Without its pixels: a video has many."""
+    """What was found in one picture. Without its pixels: a video has many."""
 
     name: str
     size: tuple[int, int]
     """Height and width in pixels."""
+    seconds: Fraction | None
     detections: Detections
 
 
-def predict(source: Path, out: Path, detect: Predict, classes: Sequence[str], *, threshold: float) -> int:
-    """Write annotated pictures, or an annotated video, and detections.json to `out`; returns how many frames."""
+LookedAt = tuple[Picture, Found]
+Watch = Callable[[Iterator[LookedAt], int | None], Iterable[LookedAt]]
+"""Passes on what is looked at, and may show how far it is; with the number of pictures, where that is known."""
+
+
+def predict(
+    source: Path,
+    out: Path,
+    detect: Predict,
+    classes: Sequence[str],
+    *,
+    threshold: float,
+    watch: Watch = lambda looked_at, _: looked_at,
+    tell: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Write annotated pictures, or an annotated video, and detections.json to `out`; returns how many frames.
+
+    `out` is there when all of it is, and not before.
+    """
     if not 0 <= threshold <= 1:
         raise InvalidData(f"The threshold is {threshold}: it should be from 0 to 1.")
     check_source(source)
-    if is_video(source):
-        seen = _write_video(
-            out / f"{source.stem}.mp4", detected(video_frames(source), detect, threshold), classes, source
-        )
-    else:
-        seen = _write_pictures(out, detected(images(source), detect, threshold), classes)
-    write_json(out / "detections.json", _coco(seen, classes))
+    refuse_if_taken(out)
+    video = VideoFile(source) if is_video(source) else None
+    pictures = images(source) if video is None else _frames(video)
+    total = len(_image_files(source)) if video is None else video.frames
+    with _whole(out) as folder:
+        looked_at = watch(detected(pictures, detect, threshold), total)
+        if video is None:
+            seen = _write_pictures(folder, looked_at, classes)
+        else:
+            seen = _write_video(folder / f"{source.stem}.mp4", looked_at, classes, video)
+        write_json(folder / "detections.json", _coco(seen, classes))
+    if video is not None and video.damage:
+        tell(f"{source} could be read up to frame {len(seen)}: {video.damage}.")
     return len(seen)
 
 
 def check_source(source: Path) -> None:
-    """Raise unless all of it can be looked at: nothing is written before that is known."""
+    """Raise unless all of it seems to be something to look at. Images are not decoded: that would be done twice."""
     if not source.exists():
         raise InvalidData(f"No file or folder '{source}'.")
     if is_video(source):
-        _opened(source).close()
+        VideoFile(source)
         return
     if not (files := _image_files(source)):
         raise InvalidData(f"{source} holds no images ({', '.join(sorted(IMAGES))}).")
     for file in files:
-        try:
-            with PillowImage.open(file) as image:
-                image.verify()
-        # Pillow's readers raise SyntaxError for some kinds of damage.
-        except (OSError, SyntaxError) as error:
-            raise InvalidData(f"{file} is not a readable image.") from error
+        with _readable(file) as image:
+            image.verify()
 
 
 def is_video(source: Path) -> bool:
@@ -76,69 +115,109 @@ def is_video(source: Path) -> bool:
     return source.is_file() and source.suffix.lower() not in IMAGES
 
 
-def detected(frames: Iterable[tuple[str, Image]], detect: Predict, threshold: float) -> Iterator[tuple[Image, Found]]:
-    """Each image with what is found above the threshold; a few images in memory at a time."""
-    pending = iter(frames)
-    while batch := list(islice(pending, BATCH)):
-        for (name, image), found in zip(batch, detect([image for _, image in batch]), strict=True):
-            yield image, Found(name, (image.shape[0], image.shape[1]), found.above(threshold))
+def detected(pictures: Iterable[Picture], detect: Predict, threshold: float) -> Iterator[LookedAt]:
+    """Each picture with what is found above the threshold; a few in memory at a time."""
+    for batch in _batches(pictures):
+        for picture, found in zip(batch, detect([picture.image for picture in batch]), strict=True):
+            height, width = picture.image.shape[:2]
+            yield picture, Found(picture.name, (height, width), picture.seconds, found.above(threshold))
 
 
-def images(source: Path) -> Iterator[tuple[str, Image]]:
-    """Name and pixels of one image, or of all images in a folder in the order of their names."""
+def images(source: Path) -> Iterator[Picture]:
+    """One image, or all images in a folder in the order of their names; each upright, as it was taken."""
     for file in _image_files(source):
-        with PillowImage.open(file) as image:
-            yield file.name, np.asarray(image.convert("RGB"))
+        with _readable(file) as image:
+            pixels = np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+        yield Picture(file.name, pixels)
 
 
-def video_frames(source: Path) -> Iterator[tuple[str, Image]]:
-    """Number and pixels of every frame of a video."""
-    with _opened(source) as container:
-        frames = container.decode(video=0)
-        number = 0
-        while True:
-            try:
-                frame = next(frames, None)
-            except av.FFmpegError as error:
-                # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
-                if number == 0:
-                    raise InvalidData(f"{source} is not a readable video ({error}).") from error
-                return
-            if frame is None:
-                return
-            yield f"{source.stem}_{number:06d}", frame.to_ndarray(format="rgb24")
-            number += 1
+def frames_progress(console: Console) -> Progress:
+    """A line that tells frames done, rate and time left."""
+    return Progress(
+        TextColumn("looking"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn(), console=console
+    )
 
 
-def _write_pictures(folder: Path, looked_at: Iterable[tuple[Image, Found]], classes: Sequence[str]) -> list[Found]:
-    folder.mkdir(parents=True, exist_ok=True)
+class _Rate(ProgressColumn):
+    """Frames a second, or seconds a frame when they are slow."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        if not speed:
+            return Text("")
+        return Text(f"{speed:.1f} frames/s" if speed >= 1 else f"{1 / speed:.1f} s/frame")
+
+
+def _frames(video: VideoFile) -> Iterator[Picture]:
+    for number, (image, seconds) in enumerate(video):
+        yield Picture(f"{video.path.stem}_{number:06d}", image, seconds)
+
+
+def _batches(pictures: Iterable[Picture]) -> Iterator[list[Picture]]:
+    """Pictures of one size: beside a larger one, a picture would be padded, and that can change what is found in it."""
+    batch: list[Picture] = []
+    for picture in pictures:
+        if batch and picture.image.shape != batch[0].image.shape:
+            yield batch
+            batch = []
+        batch.append(picture)
+        if len(batch) == BATCH or len(batch) * picture.image.size >= 3 * BATCH_PIXELS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A temporary folder beside the real one, which it becomes at the end; after an error nothing is left."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
+        inside = Path(temporary) / folder.name
+        inside.mkdir()
+        yield inside
+        if folder.exists():
+            folder.rmdir()
+        inside.replace(folder)
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[PillowImage.Image]:
+    """An opened image. What goes wrong inside the block is the file's fault too: Pillow decodes late."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
+            with PillowImage.open(file, formats=FORMATS) as image:
+                if image.width * image.height > LARGEST:
+                    raise PillowImage.DecompressionBombError
+                yield image
+    except (PillowImage.DecompressionBombError, PillowImage.DecompressionBombWarning) as error:
+        raise InvalidData(f"{file} has more than {LARGEST // 10**6} million pixels. Make it smaller.") from error
+    # Pillow's readers raise almost anything for damage: OSError, SyntaxError, ValueError, struct.error, ...
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InvalidData(f"{file} is not a readable image ({reason}). Replace it or take it away.") from error
+
+
+def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequence[str]) -> list[Found]:
     seen = []
-    for image, found in looked_at:
+    for picture, found in looked_at:
         # a.jpg and a.png may lie in one folder.
         file = free_path(folder / f"{Path(found.name).stem}.png")
-        PillowImage.fromarray(_annotated(image, found, classes)).save(file)
+        PillowImage.fromarray(_annotated(picture.image, found, classes)).save(file)
         seen.append(found)
     return seen
 
 
-def _write_video(
-    path: Path, looked_at: Iterable[tuple[Image, Found]], classes: Sequence[str], source: Path
-) -> list[Found]:
-    seen = []
-    with replacing(path) as temporary, av.open(str(temporary), "w", format="mp4") as container:
-        stream: Any = None
-        for image, found in looked_at:
-            picture = _annotated(image, found, classes)
-            # The codec takes even sizes only.
-            even = np.ascontiguousarray(picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2])
-            if stream is None:
-                stream = container.add_stream("libx264", rate=_frame_rate(source))
-                stream.height, stream.width, stream.pix_fmt = even.shape[0], even.shape[1], "yuv420p"
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(even, format="rgb24")))
+def _write_video(path: Path, looked_at: Iterable[LookedAt], classes: Sequence[str], like: VideoFile) -> list[Found]:
+    seen: list[Found] = []
+
+    def shown() -> Iterator[Shown]:
+        for picture, found in looked_at:
             seen.append(found)
-        if stream is None:
-            raise InvalidData(f"{source} has no frames.")
-        container.mux(stream.encode())
+            yield Shown(_annotated(picture.image, found, classes), picture.seconds or Fraction())
+
+    write_video(path, shown(), like)
     return seen
 
 
@@ -151,7 +230,7 @@ def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
     """COCO form, with a score on each annotation."""
     return {
         "images": [
-            {"id": number, "file_name": one.name, "height": one.size[0], "width": one.size[1]}
+            {"id": number, "file_name": one.name, "height": one.size[0], "width": one.size[1], **_time(one)}
             for number, one in enumerate(seen)
         ],
         "annotations": coco_results({number: one.detections for number, one in enumerate(seen)}),
@@ -159,23 +238,11 @@ def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _time(found: Found) -> dict[str, float]:
+    return {} if found.seconds is None else {"seconds": round(float(found.seconds), 6)}
+
+
 def _image_files(source: Path) -> list[Path]:
     if source.is_file():
         return [source]
     return sorted(file for file in source.iterdir() if file.suffix.lower() in IMAGES)
-
-
-def _frame_rate(source: Path) -> Fraction:
-    with _opened(source) as container:
-        return Fraction(container.streams.video[0].average_rate or 25)
-
-
-def _opened(source: Path) -> Any:
-    try:
-        container = av.open(str(source))
-    except (av.FFmpegError, OSError) as error:
-        raise InvalidData(f"{source} is neither an image nor a readable video.") from error
-    if not container.streams.video:
-        container.close()
-        raise InvalidData(f"{source} has no video in it.")
-    return container

@@ -1,0 +1,161 @@
+"""The detector as one graph, from the pixels of an image of any size to boxes in that image.
+
+torchvision's models can be traced as they are, but do not find the same then. Here a copy of the network is mended:
+
+- Traced, they take the size of the network's input from a 32-bit scale, and for some image sizes it is a pixel off.
+  Here it is taken from a 64-bit one, as everywhere else.
+- Traced, they suppress overlapping boxes of all classes at once, after moving the classes far apart. Otherwise this is
+  done for up to 1000 boxes only: a box that is moved far loses digits, and its overlap with others changes.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torchvision.models.detection import FasterRCNN, RetinaNet
+from torchvision.models.detection.transform import GeneralizedRCNNTransform
+from torchvision.ops import batched_nms, boxes, nms, remove_small_boxes, roi_align
+
+from leocod.detectors.base import Detector
+from leocod.detectors.tiny import STRIDE, MatrixRoIPool
+from leocod.errors import InvalidRun
+from leocod.networks.network import SMALLEST_BOX
+
+MOVED_APART = 1000
+"""Boxes up to which torchvision's `batched_nms` moves the classes apart, on a CPU; of more it looks at each class."""
+NOT_OF_CLASS = -1.0
+"""The score of a box in a class that it is not of: less than any."""
+
+
+class Graph(nn.Module):
+    """Takes one image, height x width x 3, uint8, red first. Gives boxes (n x 4: x1, y1, x2, y2 in pixels of the
+    image), scores (n) and classes (n, positions in the class list), best score first.
+    """
+
+    def __init__(self, detector: Detector) -> None:
+        super().__init__()
+        self.model = _exportable(detector)
+        # The background is torchvision's class 0 in a Faster R-CNN; a RetinaNet has none.
+        self.first_class = 1 if isinstance(self.model, FasterRCNN) else 0
+        self.eval()
+
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        pixels = image.permute(2, 0, 1).float() / 255.0
+        (found,) = self.model([pixels])
+        return found["boxes"], found["scores"], found["labels"] - self.first_class
+
+
+def _exportable(detector: Detector) -> nn.Module:
+    """A copy of the network, on the CPU, whose parts can be traced."""
+    model = getattr(detector, "model", None)
+    if not isinstance(model, FasterRCNN | RetinaNet):
+        raise InvalidRun(
+            f"A {type(detector).__name__} is not built around a torchvision Faster R-CNN or RetinaNet, and only these "
+            "become a graph. Export its weights: --format safetensors."
+        )
+    twin: Any = copy.deepcopy(model).cpu().requires_grad_(False)
+    twin.transform = ExactResize(twin.transform, smallest_box=getattr(detector, "smallest_box", SMALLEST_BOX))
+    if isinstance(twin, FasterRCNN) and isinstance(pool := twin.roi_heads.box_roi_pool, MatrixRoIPool):
+        twin.roi_heads.box_roi_pool = RoIPool(pool)
+    ready: nn.Module = twin.eval()
+    return ready
+
+
+class RoIPool(nn.Module):
+    """What `MatrixRoIPool` computes, by the operator that every runtime has."""
+
+    def __init__(self, pool: MatrixRoIPool) -> None:
+        super().__init__()
+        self.size, self.scale = pool.output_size[0], 1 / STRIDE
+
+    def forward(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
+        pooled: Tensor = roi_align(features["0"], regions, self.size, self.scale, sampling_ratio=2, aligned=False)
+        return pooled
+
+
+class ExactResize(GeneralizedRCNNTransform):  # type: ignore[misc]  # no types there
+    """Resizes to the size that the detector itself would."""
+
+    def __init__(self, like: GeneralizedRCNNTransform, *, smallest_box: float) -> None:
+        super().__init__(like.min_size, like.max_size, like.image_mean, like.image_std, like.size_divisible)
+        self.short = float(like.min_size[-1])
+        self.long = float(like.max_size)
+        self.smallest_box = smallest_box
+
+    def resize(self, image: Tensor, target: dict[str, Tensor] | None = None) -> tuple[Tensor, dict[str, Tensor] | None]:
+        size = torch._shape_as_tensor(image)[-2:].double()
+        # A tensor by a tensor: a number by a tensor is computed as a product, which rounds in another way.
+        scales = torch.tensor([self.short, self.long], dtype=torch.float64) / torch.stack([size.min(), size.max()])
+        height, width = (size * scales.min()).floor().long().unbind()
+        # Kept as tensors, which a trace can follow.
+        size_to: Any = (height, width)
+        resized = functional.interpolate(image[None], size=size_to, mode="bilinear", align_corners=False)
+        return resized[0], target
+
+    def postprocess(self, result: list[dict[str, Tensor]], *sizes: Any) -> list[dict[str, Tensor]]:
+        """Also drops what clipping has left without area, as our detectors do. torchvision's RetinaNet keeps it."""
+        large = [remove_small_boxes(found["boxes"], self.smallest_box) for found in result]
+        kept = [
+            {name: value[which] for name, value in found.items()} for found, which in zip(result, large, strict=True)
+        ]
+        resized: list[dict[str, Tensor]] = super().postprocess(kept, *sizes)
+        return resized
+
+
+@contextmanager
+def suppressing(by: Callable[[Tensor, Tensor, Tensor, float], Tensor]) -> Iterator[None]:
+    """In here torchvision's models suppress overlapping boxes by another function than `batched_nms`."""
+    usual = boxes.batched_nms
+    boxes.batched_nms = by
+    try:
+        yield
+    finally:
+        boxes.batched_nms = usual
+
+
+def nms_in_torchscript() -> Any:
+    """`batched_nms` with all of its branches: a scripted function stays one in a trace."""
+    return torch.jit.script(batched_nms)
+
+
+def nms_in_onnx(corners: Tensor, scores: Tensor, classes: Tensor, threshold: float) -> Tensor:
+    """`batched_nms` with all of its branches in one, by an operator of ONNX."""
+    # With a zero each, so that there is a largest one where there are no boxes.
+    furthest = torch.cat([corners.flatten(), corners.new_zeros(1)]).max()
+    last_class: Any = torch.cat([classes, classes.new_zeros(1)]).max()
+    moves = (torch._shape_as_tensor(corners)[0] <= MOVED_APART).to(corners)
+    moved = corners + (classes.to(corners) * (furthest + 1) * moves)[:, None]
+    own_class = torch.arange(last_class + 1, device=classes.device)[:, None] == classes
+    kept: Tensor = _NmsByClass.apply(moved, torch.where(own_class, scores, NOT_OF_CLASS), threshold)
+    kept = kept.sort().values
+    return kept[scores[kept].sort(descending=True).indices]
+
+
+class _NmsByClass(torch.autograd.Function):
+    """Which boxes stay, each class by itself, in no certain order. `scores`: classes x boxes."""
+
+    @staticmethod
+    def forward(_: Any, corners: Tensor, scores: Tensor, threshold: float) -> Tensor:
+        best = scores.max(dim=0)
+        members = [torch.where(best.indices == number)[0] for number in range(len(scores))]
+        return torch.cat([own[nms(corners[own], best.values[own], threshold)] for own in members])
+
+    @staticmethod
+    def symbolic(graph: Any, corners: Any, scores: Any, threshold: float) -> Any:
+        def constant(value: Any) -> Any:
+            return graph.op("Constant", value_t=torch.tensor([value]))
+
+        first = constant(0)
+        batch = [graph.op("Unsqueeze", one, first) for one in (corners, scores)]
+        kept = graph.op(
+            "NonMaxSuppression", *batch, constant(sys.maxsize), constant(threshold), constant(NOT_OF_CLASS / 2)
+        )
+        # Rows of image, class, box.
+        return graph.op("Gather", kept, graph.op("Constant", value_t=torch.tensor(2)), axis_i=1)

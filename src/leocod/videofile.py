@@ -1,0 +1,116 @@
+"""Video files: frames upright and with the time at which each is shown, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+from PIL import Image as PillowImage
+from PIL import ImageOps
+
+from leocod.errors import InvalidData
+from leocod.types import Image
+
+USUAL_RATE = Fraction(25)
+"""Frames a second, where a file does not say."""
+
+
+class Shown(NamedTuple):
+    """A frame of a video."""
+
+    image: Image
+    seconds: Fraction
+    """After the first one."""
+
+
+class VideoFile:
+    """A video to go through once, frame by frame. What can be known without decoding is known at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _opened(path) as container:
+            stream = container.streams.video[0]
+            self.frames: int | None = stream.frames or None
+            """As many as the file says that it has, if it does."""
+            self.rate = Fraction(stream.average_rate or USUAL_RATE)
+            self.time_base = Fraction(stream.time_base or 1 / self.rate)
+        self.damage: str | None = None
+        """Why the last frame that was read is not the last of the file, if something is known against it."""
+
+    def __iter__(self) -> Iterator[Shown]:
+        with _opened(self.path) as container:
+            decoded = container.decode(video=0)
+            first: Fraction | None = None
+            number = 0
+            while (frame := self._next(decoded, number, container.format.name)) is not None:
+                stamp = number / self.rate if frame.pts is None else Fraction(frame.pts) * frame.time_base
+                first = stamp if first is None else first
+                yield Shown(_upright(frame), stamp - first)
+                number += 1
+        if self.damage is None and self.frames and number < self.frames:
+            self.damage = f"it says that it has {self.frames} frames"
+
+    def _next(self, decoded: Iterator[Any], number: int, kind: str) -> Any:
+        try:
+            return next(decoded, None)
+        except av.FFmpegError as error:
+            if number == 0:
+                raise InvalidData(f"{self.path} is not a readable video ({error}).") from error
+            # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
+            if kind != "mpjpeg":
+                self.damage = str(error)
+            return None
+
+
+def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
+    """Write frames as H.264 in mp4, each at its own time; returns how many. The size is that of the first frame."""
+    count, last = 0, -1
+    size: tuple[int, int] | None = None
+    with av.open(str(path), "w", format="mp4") as container:
+        # Without frames that refer to later ones: with them the length of a video of uneven rate comes out too short.
+        stream = container.add_stream("libx264", rate=like.rate, options={"bf": "0"})
+        stream.pix_fmt, stream.codec_context.time_base = "yuv420p", like.time_base
+        for image, seconds in frames:
+            if size is None:
+                # The codec takes even sizes only.
+                size = (image.shape[0] + image.shape[0] % 2, image.shape[1] + image.shape[1] % 2)
+                stream.height, stream.width = size
+            frame = av.VideoFrame.from_ndarray(_of_size(image, size), format="rgb24")
+            # Always later than the one before, whatever the source says.
+            last = max(last + 1, round(seconds / like.time_base))
+            frame.pts, frame.time_base = last, like.time_base
+            container.mux(stream.encode(frame))
+            count += 1
+        if not count:
+            raise InvalidData(f"{like.path} has no frames.")
+        container.mux(stream.encode())
+    return count
+
+
+def _of_size(image: Image, size: tuple[int, int]) -> Image:
+    """A missing line is that beside it; a picture of quite another size is made to fit, with black around it."""
+    more = (size[0] - image.shape[0], size[1] - image.shape[1])
+    if all(missing in (0, 1) for missing in more):
+        return np.ascontiguousarray(np.pad(image, ((0, more[0]), (0, more[1]), (0, 0)), mode="edge"))
+    return np.asarray(ImageOps.pad(PillowImage.fromarray(image), (size[1], size[0])))
+
+
+def _upright(frame: Any) -> Image:
+    """As a player shows it: a phone writes down how it was held instead of turning the pixels."""
+    pixels: Image = frame.to_ndarray(format="rgb24")
+    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
+
+
+def _opened(path: Path) -> Any:
+    try:
+        container = av.open(str(path))
+    except (av.FFmpegError, OSError) as error:
+        raise InvalidData(f"{path} is neither an image nor a readable video.") from error
+    if not container.streams.video:
+        container.close()
+        raise InvalidData(f"{path} has no video in it.")
+    return container

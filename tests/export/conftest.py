@@ -1,0 +1,21 @@
+"""A detector that has learnt something, and frames that it finds things in."""
+
+from __future__ import annotations
+
+import pytest
+
+from leocod.benchmarks.wander import Wander, WanderOptions
+from leocod.detectors.tiny import Tiny
+from leocod.types import Image
+
+
+@pytest.fixture(scope="session")
+def frames() -> list[Image]:
+    world = Wander(WanderOptions(steps=8, places=3), seed=3)
+    return [frame.image() for step in range(8) for frame, _ in list(world.moment(step))[::8]]
+
+
+@pytest.fixture(scope="session")
+def trained() -> Tiny:
+    """With the shipped weights. Nobody may change it."""
+    return Tiny(("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant"))
