@@ -9,7 +9,7 @@ from leocod.cli import app
 from leocod.config import load_config
 from leocod.rundir import write_text
 
-COMMANDS = ("run", "report", "list", "show", "predict", "pretrain")
+COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain")
 
 
 def leocod(*arguments: str) -> Result:

@@ -143,7 +143,8 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
 
 def test_a_diagnosis_cannot_go_on_without_its_truth() -> None:
     experiment = build(small("diagnosis=true_boxes"))
-    alone = wrapped(experiment.config, build_strategy(experiment.config, experiment.benchmark.classes), None)
+    classes = experiment.benchmark.classes
+    alone = wrapped(experiment.config, build_strategy(experiment.config, classes), classes, None)
     step = next(experiment.stream.steps())
 
     experiment.learner.learn(step)

@@ -12,10 +12,10 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from leocod import __version__
+from leocod.cli_data import commands as data_commands
 from leocod.errors import InvalidConfig, LeocodError
 
 if TYPE_CHECKING:
-    from leocod.benchmarks.base import Benchmark
     from leocod.settings import Settings
 
 console = Console(highlight=False)
@@ -64,6 +64,9 @@ Override = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Set any key, e.g. strategy.memory_per_class=10. May be repeated."),
 ]
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+
+
+app.add_typer(data_commands, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -126,21 +129,25 @@ def run(
     layers += [override(text) for text in overrides or ()]
     chosen = load_config(config, layers)
 
+    from leocod import team
     from leocod.experiment import run_experiment, run_name
     from leocod.rundir import free_path, refuse_if_taken
     from leocod.sinks.console import ConsoleProgress, results_table
 
     directory = out or free_path(Path("runs") / run_name(chosen))
-    # Said at once, not after the world has been built.
-    refuse_if_taken(directory)
     try:
-        results = run_experiment(chosen, directory, [ConsoleProgress(console)])
+        with team.joined(chosen.device):
+            # Said at once, not after the world has been built.
+            if team.rank() == 0:
+                refuse_if_taken(directory)
+            results = run_experiment(chosen, directory, [ConsoleProgress(console)])
     except KeyboardInterrupt:
         left = f"What was done so far is in {directory}." if directory.exists() else "Nothing was written."
         errors.print(f"leocod: interrupted. {left}", markup=False)
         raise typer.Exit(130) from None
-    console.print(results_table(results))
-    console.print(f"Report: {directory / 'report.html'}", soft_wrap=True)
+    if results is not None:
+        console.print(results_table(results))
+        console.print(f"Report: {directory / 'report.html'}", soft_wrap=True)
 
 
 @app.command()
@@ -201,7 +208,7 @@ def _options(options: type[Settings], prefix: str) -> Iterator[tuple[str, str, s
         else:
             yield (
                 f"{prefix}{key}",
-                "null" if default is None else str(default),
+                "(needed)" if field.is_required() else "null" if default is None else str(default),
                 " ".join((field.description or "").split()),
             )
 
@@ -211,31 +218,19 @@ def show(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")] = "wander",
     out: Annotated[Path, typer.Option(metavar="FILE.png", help="Where to write the contact sheet.")] = Path("show.png"),
     seed: Annotated[int, typer.Option(help="Of the benchmark.")] = 0,
+    classes: Annotated[int, typer.Option(metavar="N", min=0, help="Classes listed; 0: only the picture.")] = 40,
     overrides: Override = None,
 ) -> None:
-    """Look at a benchmark: a contact sheet of frames with their true boxes, and counts. --set takes its own options."""
-    from leocod.config import laid_over, load_mapping, override
-    from leocod.report.contact_sheet import contact_sheet
-    from leocod.rundir import replacing
-    from leocod.sinks.samples import spread
+    """Look at a benchmark: a contact sheet of frames with their true boxes, and when each class is there and away.
 
-    layers: list[dict[str, Any]] = [{"benchmark": {"name": benchmark}}, {"seed": seed}]
-    layers += [{"benchmark": override(text)} for text in overrides or ()]
-    # A benchmark may have any number of frames in a step: what is labelled plays no part here.
-    chosen = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
+    --set takes the benchmark's own options. Every step is looked at, but for recordings only its labels are.
+    """
+    from leocod.cli_data import chosen_benchmark, show_benchmark
+
     if out.suffix.lower() != ".png":
         raise InvalidConfig(f"--out is '{out}': it should be a .png file.")
-    shown: Benchmark = chosen.benchmark.find()(chosen.benchmark.options, seed=chosen.seed)
-    pairs = [pair for step in spread(shown.steps, 12) for pair in list(shown.moment(step))[::4]]
-    sheet = contact_sheet([(frame.image(), labels) for frame, labels in pairs[:48]], shown.classes)
-    with replacing(out) as temporary:
-        sheet.save(temporary, format="PNG")
-    objects = sum(len(labels) for _, labels in pairs) / max(1, len(pairs))
-    console.print(
-        f"{shown.name}: {shown.steps} steps, {shown.steps * len(shown.moment(0))} training and {len(shown.test)} test "
-        f"frames, {objects:.1f} objects a frame, {len(shown.classes)} classes: {', '.join(shown.classes)}."
-    )
-    console.print(f"Contact sheet: {out}", soft_wrap=True)
+    _, shown = chosen_benchmark(benchmark, seed, overrides or ())
+    show_benchmark(shown, out, most=classes)
 
 
 @app.command()
@@ -250,7 +245,7 @@ def predict(
 ) -> None:
     """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
     from leocod.experiment import load_learner
-    from leocod.predict import check_source
+    from leocod.predict import check_source, frames_progress
     from leocod.predict import predict as write_predictions
     from leocod.rundir import RunDirectory, free_path, refuse_if_taken
 
@@ -259,8 +254,40 @@ def predict(
     target = out or free_path(directory.path / "predictions" / source.resolve().stem)
     refuse_if_taken(target)
     learner, classes = load_learner(directory, device)
-    count = write_predictions(source, target, learner.predict, classes, threshold=threshold)
+    with frames_progress(console) as progress:
+        count = write_predictions(
+            source,
+            target,
+            learner.predict,
+            classes,
+            threshold=threshold,
+            watch=lambda looked_at, total: progress.track(looked_at, total=total),
+            tell=lambda line: console.print(line, soft_wrap=True),
+        )
     console.print(f"{count} frames: {target}", soft_wrap=True)
+
+
+@app.command()
+def export(
+    run_directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory with a checkpoint.")],
+    kind: Annotated[str, typer.Option("--format", help="onnx, torchscript or safetensors.")] = "onnx",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write; by default RUN/detector.FORMAT.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="IMAGE|FOLDER", help="What to compare on; by default the frames in RUN/samples."),
+    ] = None,
+) -> None:
+    """Write the detector of a run as a file for other programs.
+
+    The file is loaded again and has to find what the detector finds; else there is none. See docs/export.md.
+    """
+    from leocod.export.export import export as write_detector
+
+    file, compared = write_detector(run_directory, kind, out, images)
+    console.print(compared.summary, soft_wrap=True)
+    console.print(f"{file}: {file.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from leocod.efficient_cls import EfficientCLSOptions
 from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
 from leocod.find import KINDS, Folder, part
+from leocod.networks.network import Precision
 from leocod.settings import Settings
 
 Chosen = TypeVar("Chosen", bound=Settings)
@@ -31,6 +32,8 @@ class LabelsOptions(Settings):
     """Labelled frames in each step of 16: 16, 8, 4, 2, 1 are the paper's annotation costs."""
     seed: int | None = Field(None, ge=0)
     """Chooses which ones. Null: from the experiment's seed."""
+    choice: Literal["drawn", "given"] = "drawn"
+    """Who chooses: `drawn` by the seed, or `given` with the data, as by the authors' files, a column for each cost."""
     nested: bool = False
     """The frames of a smaller budget are among those of a larger one. Off, as in the authors' data: each budget is
     drawn by itself."""
@@ -140,8 +143,18 @@ class ExperimentConfig(Settings):
     """When the learner is saved."""
     seed: int = Field(0, ge=0)
     """Of everything random. The built-in world takes it as it is; the rest draws its own seeds from it."""
+    classes: Literal["all", "open"] = "all"
+    """`all`: the detector has the benchmark's class list from the start. `open`: it starts with the classes that its
+    weights know, and a class is added with its first label."""
     device: str = "cpu"
     """Where the detector runs: cpu, cuda, cuda:1, mps."""
+    precision: Precision = "float32"
+    """Of products of matrices; `bfloat16` and `float16` are faster on most GPUs. Weights and losses stay float32."""
+    frames_at_once: int | None = Field(None, ge=1)
+    """Frames that go through the network together. Fewer need less memory; the loss and its gradient stay the same.
+    Null: the detector's own."""
+    workers: int = Field(0, ge=0)
+    """Processes that read the frames of the next steps while this one is learnt. 0: none, they are read in between."""
     threads: int = Field(1, ge=1)
     """CPU threads. More help large detectors only; another number may change the last digits of a result."""
 
@@ -162,6 +175,8 @@ class ExperimentConfig(Settings):
                 f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to replace: "
                 "it should be null, or efficient_cls on with pseudo_labels: true."
             )
+        if self.diagnosis and self.classes == "open":
+            raise InvalidConfig("diagnosis tells true boxes of classes that an open list does not have: leave one out.")
         return self
 
     def to_yaml(self) -> str:

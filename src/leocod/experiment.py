@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from leocod import team
 from leocod.benchmarks.base import Benchmark, Reshuffled, Steps, Stream
 from leocod.config import ExperimentConfig, load_mapping
 from leocod.efficient_cls import EfficientCLS, FrameLabeller
@@ -19,8 +20,10 @@ from leocod.environment import command_line, environment
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import RunStarted
-from leocod.labelling import BudgetLabeller
+from leocod.labelling import BudgetLabeller, FixedLabeller
+from leocod.learner import Learner
 from leocod.loop import run
+from leocod.open_classes import OpenClasses
 from leocod.report.report import write_report
 from leocod.rundir import RunDirectory, write_json, write_text
 from leocod.sinks.base import Sink
@@ -31,7 +34,7 @@ from leocod.sinks.labels import LabelRecord
 from leocod.sinks.results import ResultsFile
 from leocod.sinks.samples import Samples
 from leocod.sinks.tensorboard import TensorBoard
-from leocod.strategies.base import Learner, Strategy
+from leocod.strategies.base import Strategy
 from leocod.types import Frame, Labels
 
 DIAGNOSES = {"true_boxes": "true boxes as pseudo labels"}
@@ -69,17 +72,17 @@ class Experiment:
 def build(config: ExperimentConfig) -> Experiment:
     """Every part that the config names. Writes nothing."""
     seeds = Seeds.of(config.seed)
-    _check_device(config.device)
+    _check_device(team.place(config.device))
     torch.set_num_threads(config.threads)
     torch.manual_seed(seeds.torch)
     benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
-    label_seed = seeds.labels if config.labels.seed is None else config.labels.seed
-    labels = LabelRecord(BudgetLabeller(config.labels.per_step, seed=label_seed, nested=config.labels.nested))
-    once = Stream(benchmark, labels)
+    labels = LabelRecord(build_labeller(config, benchmark))
+    once = Stream(benchmark, labels, workers=config.workers)
     strategy = build_strategy(config, benchmark.classes)
+    strategy.check(len(benchmark.classes))
 
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
-    learner = wrapped(config, strategy, lambda frames: [stream.truth[frame.id] for frame in frames])
+    learner = wrapped(config, strategy, benchmark.classes, lambda frames: _truth(stream, frames))
     evaluator = Evaluator(
         benchmark.test,
         benchmark.classes,
@@ -90,21 +93,41 @@ def build(config: ExperimentConfig) -> Experiment:
     return Experiment(config, benchmark, labels, stream, learner, evaluator)
 
 
+def build_labeller(config: ExperimentConfig, benchmark: Benchmark) -> BudgetLabeller | FixedLabeller:
+    """Who labels: a budget that is drawn, or the choice that comes with the data."""
+    options = config.labels
+    if options.choice == "drawn":
+        seed = Seeds.of(config.seed).labels if options.seed is None else options.seed
+        return BudgetLabeller(options.per_step, seed=seed, nested=options.nested)
+    chosen = benchmark.given(options.per_step)
+    if chosen is None:
+        raise InvalidConfig(
+            f"labels.choice is 'given', but {benchmark.name} gives no choice of {options.per_step} frames a step: "
+            "it should be 'drawn', or labels.per_step another cost."
+        )
+    return FixedLabeller(chosen, per_step=options.per_step)
+
+
 def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy:
-    """The strategy around its detector."""
+    """The strategy around its detector. With an open class list, the detector has the classes of its weights."""
     seeds = Seeds.of(config.seed)
-    detector = config.detector.find()(tuple(classes), config.detector.options, seed=seeds.detector)
-    detector.to(config.device)
+    kind, options = config.detector.find(), config.detector.options
+    known = kind.known_classes(options) if config.classes == "open" else tuple(classes)
+    detector = kind(known, options, seed=seeds.detector)
+    detector.to(team.place(config.device), config.precision, config.frames_at_once)
     strategy: Strategy = config.strategy.find()(detector, config.strategy.options, seed=seeds.strategy)
     return strategy
 
 
-def wrapped(config: ExperimentConfig, strategy: Strategy, true_labels: FrameLabeller | None) -> Learner:
+def wrapped(
+    config: ExperimentConfig, strategy: Strategy, classes: Sequence[str], true_labels: FrameLabeller | None
+) -> Learner:
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
-    if config.efficient_cls is None:
-        return strategy
-    labeller = (true_labels or _no_truth) if config.diagnosis == "true_boxes" else None
-    return EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in, labeller=labeller)
+    learner: Learner = strategy
+    if config.efficient_cls is not None:
+        labeller = (true_labels or _no_truth) if config.diagnosis == "true_boxes" else None
+        learner = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in, labeller=labeller)
+    return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
 def run_name(config: ExperimentConfig) -> str:
@@ -126,12 +149,16 @@ def _plug_in(config: ExperimentConfig) -> str:
     return "+ecls" if options.ema and options.pseudo_labels else "+ema" if options.ema else "+pseudo"
 
 
-def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any]:
+def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
     """Run it all into a new directory; returns the content of results.json.
 
-    The parts are built before the directory is made, so that a mistake leaves nothing behind.
+    The parts are built before the directory is made, so that a mistake leaves nothing behind. Of several processes that
+    learn as one, the first writes; the others return None.
     """
     experiment = build(config)
+    if team.rank():
+        _drive(experiment, out.name, [])
+        return None
     directory = RunDirectory.create(out)
     _write_start(experiment, directory)
     experiment.labels.path = directory.labels
@@ -208,7 +235,7 @@ def _memory(experiment: Experiment) -> dict[str, Any]:
         "frames": len(memory),
         "by_class": {
             name: {"frames": memory.count(number), "seen": memory.seen.get(number, 0)}
-            for number, name in enumerate(experiment.benchmark.classes)
+            for number, name in enumerate(experiment.learner.classes)
         },
     }
 
@@ -221,11 +248,21 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
         config = load_mapping(state["config"] | ({"device": device} if device else {}))
         classes = tuple(state["classes"])
         _check_device(config.device)
-        learner = wrapped(config, build_strategy(config, classes), None)
+        learner = wrapped(config, build_strategy(config, classes), classes, None)
         learner.load_state_dict(state["learner"])
     except (UnpicklingError, KeyError, RuntimeError, EOFError, OSError) as error:
         raise InvalidRun(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
     return learner, classes
+
+
+def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
+    unknown = [frame for frame in frames if frame.id not in stream.truth]
+    if unknown:
+        raise InvalidConfig(
+            f"diagnosis is 'true_boxes', but nobody has labelled frame {unknown[0].index} of {unknown[0].video}: it "
+            "should be null, or all frames labelled."
+        )
+    return [stream.truth[frame.id] for frame in frames]
 
 
 def _no_truth(frames: Sequence[Frame]) -> Sequence[Labels]:

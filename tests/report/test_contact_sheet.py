@@ -31,6 +31,26 @@ def test_a_box_is_drawn_on_its_pixels_in_the_colour_of_its_class() -> None:
     assert sheet.getpixel((30, 35)) == (90, 90, 90)
 
 
+def test_large_frames_are_made_smaller_and_small_ones_are_enlarged_as_before() -> None:
+    large, portrait = np.zeros((1080, 1920, 3), np.uint8), np.zeros((1920, 1080, 3), np.uint8)
+
+    sheet = contact_sheet([(large, Labels.none()), (portrait, Labels.none())], ["mug"], scale=3, longest=384)
+    small = contact_sheet([(GREY, Labels.none())], ["mug"], scale=3, longest=384)
+
+    assert sheet.size == (2 * 384 + GAP, 384)
+    assert small.size == (90, 60)
+
+
+def test_boxes_shrink_with_their_frame_even_to_less_than_a_pixel() -> None:
+    image = np.full((200, 300, 3), 90, np.uint8)
+    labels = Labels(np.asarray([[50, 60, 150, 160], [290, 190, 291, 191]], np.float32), np.asarray([1, 0]))
+
+    sheet = contact_sheet([(image, labels)], ["", ""], longest=30)
+
+    assert sheet.size == (30, 20)
+    assert sheet.getpixel((5, 10)) == sheet.getpixel((14, 10)) == class_colour(1)
+
+
 def test_neighbouring_classes_have_colours_of_their_own() -> None:
     assert len({class_colour(number) for number in range(20)}) == 20
 

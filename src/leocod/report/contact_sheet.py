@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from colorsys import hsv_to_rgb
 
 from PIL import Image as PillowImage
@@ -21,12 +21,19 @@ def class_colour(number: int) -> tuple[int, int, int]:
 
 
 def contact_sheet(
-    frames: Sequence[tuple[Image, Labels | Detections]], classes: Sequence[str], columns: int = 6, scale: int = 3
+    frames: Iterable[tuple[Image, Labels | Detections]],
+    classes: Sequence[str],
+    columns: int = 6,
+    scale: int = 3,
+    longest: int | None = None,
 ) -> PillowImage.Image:
-    """One picture of many frames, row by row, each enlarged `scale` times, with thin boxes and class names."""
-    if columns < 1 or scale < 1:
-        raise ValueError(f"columns={columns}, scale={scale}: both must be 1 or more.")
-    panels = [_panel(image, found, classes, scale) for image, found in frames]
+    """One picture of many frames, row by row, each enlarged `scale` times, with thin boxes and class names.
+
+    No side gets longer than `longest` pixels: large frames are made smaller instead.
+    """
+    if columns < 1 or scale < 1 or (longest is not None and longest < 1):
+        raise ValueError(f"columns={columns}, scale={scale}, longest={longest}: all must be 1 or more.")
+    panels = [_panel(image, found, classes, _factor(image, scale, longest)) for image, found in frames]
     if not panels:
         return PillowImage.new("RGB", (1, 1))
     columns = min(columns, len(panels))
@@ -38,14 +45,19 @@ def contact_sheet(
     return sheet
 
 
-def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], scale: int) -> PillowImage.Image:
-    height, width = image.shape[:2]
-    panel = PillowImage.fromarray(image).resize((width * scale, height * scale), PillowImage.Resampling.BICUBIC)
+def _factor(image: Image, scale: int, longest: int | None) -> float:
+    return scale if longest is None else min(scale, longest / max(image.shape[:2]))
+
+
+def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], factor: float) -> PillowImage.Image:
+    height, width = (max(1, round(side * factor)) for side in image.shape[:2])
+    panel = PillowImage.fromarray(image).resize((width, height), PillowImage.Resampling.BICUBIC)
     draw = ImageDraw.Draw(panel)
-    for box, number in zip(found.boxes * scale, found.classes, strict=True):
+    for box, number in zip(found.boxes * factor, found.classes, strict=True):
         left, top, right, bottom = (float(value) for value in box)
         colour = class_colour(int(number))
-        draw.rectangle((left, top, right - 1, bottom - 1), outline=colour)
+        # A frame made smaller may leave less than a pixel of a box.
+        draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour)
         name = classes[int(number)]
         text = draw.textbbox((0, 0), name)
         x = min(max(0.0, left), panel.width - text[2] - 2.0)

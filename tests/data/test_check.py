@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from PIL import Image as PillowImage
+
+from leocod.data.check import Findings, check, look_at_pictures
+from leocod.data.recording import Entry
+from leocod.errors import InvalidData
+
+SIZE = (12, 20)
+
+
+def picture(path: Path, size: tuple[int, int] = SIZE) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    PillowImage.fromarray(np.random.default_rng(0).integers(0, 255, (*size, 3), dtype=np.uint8)).save(path)
+    return path
+
+
+def coco(folder: Path, change: Callable[[dict[str, Any]], None] = lambda content: None) -> Path:
+    """Three frames of one video, the last without objects."""
+    content: dict[str, Any] = {
+        "videos": [{"id": 1, "name": "walk"}],
+        "categories": [{"id": 1, "name": "mug"}, {"id": 2, "name": "book"}],
+        "images": [
+            {"id": n, "file_name": f"{n}.jpg", "height": 12, "width": 20, "video_id": 1, "frame_id": n}
+            for n in (1, 2, 3)
+        ],
+        "annotations": [
+            {"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 2, 5, 6]},
+            {"id": 2, "image_id": 2, "category_id": 2, "bbox": [3, 2, 5, 6]},
+        ],
+    }
+    for image in content["images"]:
+        picture(folder / "images" / image["file_name"])
+    change(content)
+    (folder / "annotations.json").write_text(json.dumps(content))
+    return folder
+
+
+def kinds(findings: Findings, *, breaks: bool) -> list[str]:
+    return [problem.kind for problem in findings.problems if problem.breaks is breaks]
+
+
+def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+    findings = check(coco(tmp_path))
+
+    assert list(findings.lines(20)) == [
+        f"{tmp_path}: coco layout, 3 frames, 3 of them labelled, 1 of these without objects, 2 objects, 2 classes.",
+        "Nothing is wrong.",
+    ]
+    assert not findings.breaks
+
+
+def set_value(group: str, position: int, key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(content: dict[str, Any]) -> None:
+        content[group][position][key] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "told"),
+    [
+        (set_value("images", 1, "file_name", "none.jpg"), "picture", "none.jpg: no such file"),
+        (set_value("images", 1, "height", 13), "size", "it is 20 x 12 pixels large, but its record says 20 x 13"),
+        (set_value("images", 1, "id", 1), "duplicate id", "another image has the same id"),
+        (set_value("annotations", 0, "bbox", [1, 2, 0, 6]), "box", "annotation 1 of image 1: the box is [1, 2, 0, 6]"),
+        (set_value("annotations", 0, "bbox", [1, 2, float("nan"), 6]), "box", "it should be four numbers"),
+        (set_value("annotations", 0, "bbox", [30, 2, 5, 6]), "box", "lies outside its frame of 20 x 12"),
+        (set_value("annotations", 0, "category_id", 7), "class", "no class 7"),
+        (set_value("annotations", 0, "image_id", 9), "stray annotation", "there is no image 9"),
+        (set_value("images", 0, "video_id", 4), "order", "its video_id is 4"),
+        (set_value("images", 0, "file_name", "../1.jpg"), "file", "leads outside"),
+    ],
+)
+def test_what_would_stop_a_run_is_found_and_told(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], kind: str, told: str
+) -> None:
+    findings = check(coco(tmp_path, change))
+
+    assert findings.breaks
+    assert kind in kinds(findings, breaks=True)
+    assert any(told in line for line in findings.lines(20))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "told"),
+    [
+        (set_value("annotations", 0, "bbox", [15, 2, 9, 6]), "clipped box", "annotation 1 of image 1: the box"),
+        (set_value("annotations", 0, "category_id", 2), "unused class", "class 'mug': no usable frame shows it"),
+        (set_value("annotations", 1, "id", 1), "duplicate id", "annotation 1: 2 annotations are called that"),
+        (set_value("annotations", 1, "iscrowd", 1), "crowd", "annotation 2 of image 2"),
+        (set_value("images", 2, "frame_id", 1), "order", "image 3: its frame number 1 does not come after 2"),
+        (set_value("images", 2, "labelled", False), "unlabelled frame", "3.jpg: nobody has labelled it"),
+    ],
+)
+def test_what_a_run_can_live_with_is_told_too(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], kind: str, told: str
+) -> None:
+    findings = check(coco(tmp_path, change))
+
+    assert not findings.breaks
+    assert kind in kinds(findings, breaks=False)
+    assert any(told in line for line in findings.lines(20))
+
+
+def test_a_cut_picture_is_found_by_decoding_it_and_not_by_its_header(tmp_path: Path) -> None:
+    file = coco(tmp_path) / "images" / "2.jpg"
+    file.write_bytes(file.read_bytes()[:-200])
+
+    whole, quick = check(tmp_path), check(tmp_path, quick=True)
+
+    assert kinds(whole, breaks=True) == ["picture"]
+    assert str(whole.problems[0]).startswith(f"{file}, frame 1 of walk: is not a readable image")
+    assert not quick.problems
+
+
+def test_an_empty_picture_is_told_once(tmp_path: Path) -> None:
+    (coco(tmp_path) / "images" / "2.jpg").write_bytes(b"")
+
+    findings = check(tmp_path)
+
+    assert kinds(findings, breaks=True) == ["picture"]
+    assert "the file is empty" in str(findings.problems[0])
+
+
+def test_a_picture_is_looked_at_even_if_its_boxes_are_wrong(tmp_path: Path) -> None:
+    coco(tmp_path, set_value("annotations", 0, "bbox", [1, 2, 0, 6]))
+    picture(tmp_path / "images" / "1.jpg", (5, 5))
+
+    assert kinds(check(tmp_path), breaks=True) == ["box", "size"]
+
+
+def test_only_so_many_are_listed_but_all_are_counted(tmp_path: Path) -> None:
+    coco(tmp_path)
+    for number in (1, 2, 3):
+        (tmp_path / "images" / f"{number}.jpg").unlink()
+
+    lines = list(check(tmp_path).lines(2))
+
+    assert lines[1] == "picture: 3, would stop a run"
+    assert len([line for line in lines if "no such file" in line]) == 2
+    assert lines[4] == "  ... and 1 more"
+    assert lines[-1] == "5 problems, 3 of which would stop a run."
+
+
+def test_a_cut_json_is_one_problem_that_would_stop_a_run(tmp_path: Path) -> None:
+    file = coco(tmp_path) / "annotations.json"
+    file.write_text(file.read_text()[:100])
+
+    findings = check(tmp_path)
+
+    assert kinds(findings, breaks=True) == ["file"]
+    lines = list(findings.lines(1))
+    assert lines[0] == f"{tmp_path}: coco layout, which cannot be read."
+    assert lines[2].startswith(f"  {file} is not readable JSON")
+
+
+def test_what_is_not_there_cannot_be_checked(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match="No file or folder"):
+        check(tmp_path / "none")
+    with pytest.raises(InvalidData, match="no data in a known layout. Known: processed, oak"):
+        check(tmp_path)
+
+
+def processed(folder: Path, *, rows: str = "step_00000,clip/annotations/a.json,1\n") -> Path:
+    (folder / "clip" / "annotations").mkdir(parents=True)
+    (folder / "clip" / "mapping.json").write_text('{"mug": 0}')
+    (folder / "clip" / "train_anno1.csv").write_text(f"step_name,json_file,oracle\n{rows}")
+    (folder / "clip" / "test.csv").write_text("step_name,json_file\n")
+    picture(folder / "clip" / "images" / "a.png")
+    box = {"category": "mug", "bbox": [1, 2, 5, 6], "bbox_mode": 0}
+    frame = {"file_name": "a.png", "height": 12, "width": 20, "image_id": 1, "annotations": [box]}
+    (folder / "clip" / "annotations" / "a.json").write_text(json.dumps(frame))
+    return folder
+
+
+def oak(folder: Path) -> Path:
+    picture(folder / "Raw" / "0" / "walk_1.jpg")
+    (folder / "Label" / "0").mkdir(parents=True)
+    one = {"id": 1, "category": "mug", "box2d": {"x1": 1, "y1": 2, "x2": 5, "y2": 6}}
+    (folder / "Label" / "0" / "walk_1.json").write_text(json.dumps([one]))
+    return folder
+
+
+def egoobjects(folder: Path) -> Path:
+    coco(folder)
+    (folder / "annotations.json").rename(folder / "EgoObjectsV1_unified_train.json")
+    return folder
+
+
+def pictures(folder: Path) -> Path:
+    picture(folder / "1.png")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "layout"),
+    [(coco, "coco"), (processed, "processed"), (oak, "oak"), (egoobjects, "egoobjects"), (pictures, "folder")],
+)
+def test_the_layout_is_found_by_what_is_there(tmp_path: Path, make: Callable[[Path], Path], layout: str) -> None:
+    findings = check(make(tmp_path))
+
+    assert findings.layout == layout
+    assert findings.problems == ()
+
+
+def test_two_layouts_in_one_folder_must_be_told_apart_by_the_user(tmp_path: Path) -> None:
+    oak(processed(tmp_path))
+
+    with pytest.raises(InvalidData, match="looks like processed and oak. Say which with --layout"):
+        check(tmp_path)
+    assert check(tmp_path, "oak").layout == "oak"
+
+
+def test_two_json_files_in_one_folder_must_be_told_apart_by_the_user(tmp_path: Path) -> None:
+    coco(tmp_path)
+    (tmp_path / "other.json").write_text("{}")
+
+    assert "holds 2 JSON files" in str(check(tmp_path).problems[0])
+    assert not check(tmp_path / "annotations.json").problems
+
+
+def test_steps_out_of_order_would_stop_a_run(tmp_path: Path) -> None:
+    row = "clip/annotations/a.json,1\n"
+
+    findings = check(processed(tmp_path, rows=f"step_00001,{row}step_00000,{row}"))
+
+    assert findings.breaks
+    assert "Steps should be in order" in str(findings.problems[0])
+
+
+def film(path: Path, frames: int = 4) -> Path:
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        random = np.random.default_rng(0)
+        for _ in range(frames):
+            pixels = random.integers(0, 255, (48, 64, 3), dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    return path
+
+
+def test_every_frame_of_a_video_is_looked_at(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    findings = check(film(tmp_path / "walk.mp4"), tell=told.append)
+
+    assert (findings.layout, findings.problems) == ("video", ())
+    assert told == [4, 4, 4, 4]
+
+
+def test_a_video_that_is_none_would_stop_a_run(tmp_path: Path) -> None:
+    (tmp_path / "walk.mp4").write_bytes(b"no video at all")
+
+    findings = check(tmp_path / "walk.mp4")
+
+    assert "is not a readable video" in str(findings.problems[0])
+    assert findings.breaks
+
+
+def test_the_labels_of_a_folder_are_checked_against_it(tmp_path: Path) -> None:
+    coco(tmp_path)
+    (tmp_path / "images" / "3.jpg").unlink()
+
+    findings = check(tmp_path / "images", labels=tmp_path / "annotations.json")
+
+    assert findings.layout == "folder"
+    assert kinds(findings, breaks=True) == ["stray annotation"]
+    assert "image 3: it labels a frame '3.jpg', which is not among the 2" in str(findings.problems[0])
+
+
+def test_labels_apart_go_with_frames_only(tmp_path: Path) -> None:
+    coco(tmp_path)
+
+    with pytest.raises(InvalidData, match="the coco layout has its own"):
+        check(tmp_path, "coco", labels=tmp_path / "annotations.json")
+    with pytest.raises(InvalidData, match="No file or folder '.*none.json'"):
+        check(tmp_path / "images", labels=tmp_path / "none.json")
+
+
+def test_who_has_seen_enough_does_not_wait_for_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [Entry(n, "walk", n, picture(tmp_path / "a.png"), (1, 1), None) for n in range(200)]
+    decoded: list[Path] = []
+
+    def slowly(file: Path) -> np.ndarray:
+        decoded.append(file)
+        sleep(0.01)
+        return np.zeros((*SIZE, 3), np.uint8)
+
+    monkeypatch.setattr("leocod.data.check.pixels_of", slowly)
+    problems = look_at_pictures(entries, quick=False, tell=lambda total: None)
+    first = next(problems)
+    problems.close()
+
+    assert first.kind == "size"
+    assert len(decoded) < 200
