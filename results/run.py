@@ -35,6 +35,7 @@ class Cell:
     arguments: str
     labels: int
     seed: int
+    config: str
 
     @property
     def out(self) -> Path:
@@ -44,7 +45,7 @@ class Cell:
     @property
     def command(self) -> list[str]:
         return [
-            *("leocod", "run", "configs/standard.yaml", "--labels", str(self.labels), "--seed", str(self.seed)),
+            *("leocod", "run", self.config, "--labels", str(self.labels), "--seed", str(self.seed)),
             *("--threads", "1", *shlex.split(self.arguments), "--out", str(self.out)),
         ]
 
@@ -97,7 +98,7 @@ class Table:
         self.asked = yaml.safe_load((self.home / "rows.yaml").read_text())
         # Seed by seed, so that a broken-off table has whole seeds in it.
         self.cells = [
-            Cell(name, row["name"], row["arguments"], labels, seed)
+            Cell(name, row["name"], row["arguments"], labels, seed, self.asked.get("config", "configs/standard.yaml"))
             for seed in self.asked["seeds"]
             for row in self.asked["rows"]
             for labels in row["labels"]
