@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable
+from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.types import Frame, LabelledFrame, Labels, Step
@@ -62,6 +66,28 @@ def a_step(a_frame: Callable[..., LabelledFrame]) -> Callable[..., Step]:
         return Step(index, tuple(frame for frame, _ in pairs), {frame.id: one for frame, one in pairs[:labelled]})
 
     return make
+
+
+@pytest.fixture
+def a_picture() -> Callable[..., Path]:
+    """Writes a plain picture; its size is height and width."""
+
+    def write(path: Path, size: tuple[int, int] = (60, 80), value: int = 0) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((*size, 3), value, np.uint8)).save(path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def a_json() -> Callable[..., Path]:
+    def write(path: Path, content: Any) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture

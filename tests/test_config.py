@@ -201,3 +201,10 @@ def test_a_config_cannot_be_changed() -> None:
 
     with pytest.raises(ValueError, match="frozen"):
         config.seed = 3
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[1] / "configs").glob("*.yaml")), ids=lambda file: file.stem
+)
+def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
+    assert load_config(file).to_yaml()

@@ -1,15 +1,19 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from leocod.benchmarks.base import Benchmark, Reshuffled, Stream
 from leocod.config import ExperimentConfig, load_config, override
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
-from leocod.experiment import Seeds, build, build_strategy, load_learner, run_name, wrapped
+from leocod.experiment import Seeds, build, build_strategy, load_learner, run_experiment, run_name, wrapped
+from leocod.open_classes import OpenClasses
 from leocod.rundir import RunDirectory, write_text
 from leocod.strategies.icarl import ICaRL
 
@@ -164,3 +168,88 @@ def test_evaluating_does_not_touch_what_is_learnt() -> None:
     with_evaluations, without = weights(evaluate=True), weights(evaluate=False)
 
     assert all(bool((with_evaluations[name] == without[name]).all()) for name in without)
+
+
+def processed(root: Path) -> Path:
+    """Two steps of two frames and a test frame, with a published choice of one labelled frame a step."""
+    folder = root / "oak"
+    rows = [f"step_0000{number // 3},oak/annotations/{number}.json" for number in range(6)]
+    for number in range(6):
+        content = {"file_name": f"{number}.png", "height": 48, "width": 64, "annotations": []}
+        if number != 3:
+            content["annotations"] = [{"category": "mug", "bbox": [5, 5, 30, 40], "bbox_mode": 0}]
+        write_text(folder / "annotations" / f"{number}.json", json.dumps(content))
+        (folder / "images").mkdir(exist_ok=True)
+        pixels = np.random.default_rng(number).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / "images" / f"{number}.png")
+    write_text(folder / "mapping.json", '{"mug": 0, "book": 1}')
+    chosen = [f"{rows[number]},{flag}" for number, flag in ((0, 0), (1, 1), (3, 1), (4, 0))]
+    write_text(folder / "train_anno1.csv", "\n".join(["step_name,json_file,oracle", *chosen]))
+    write_text(folder / "test.csv", "\n".join(["step_name,json_file", rows[2], rows[5]]))
+    return root
+
+
+def test_the_given_choice_of_labels_is_followed(tmp_path: Path) -> None:
+    own = f"benchmark={{name: oak, root: {processed(tmp_path)}}}"
+    config = small(own, "labels.per_step=1", "labels.choice=given")
+
+    steps = list(build(config).stream.steps())
+
+    assert [[int(frame.id) for frame, _ in step.labelled()] for step in steps] == [[1], [3]]
+    assert [len(step.labels[number]) for step, number in zip(steps, (1, 3), strict=True)] == [1, 0]
+
+
+def test_a_choice_that_is_not_given_is_told() -> None:
+    with pytest.raises(InvalidConfig, match="wander gives no choice of 4 frames a step"):
+        build(small("labels.choice=given"))
+
+
+def test_an_open_class_list_starts_with_what_the_weights_know() -> None:
+    known = build(small("detector.weights=start", "classes=open")).learner
+    nothing = build(small("classes=open")).learner
+
+    assert isinstance(known, OpenClasses)
+    assert known.classes == ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
+    assert nothing.classes == ()
+
+
+def test_a_run_with_an_open_class_list_can_be_used_afterwards(tmp_path: Path) -> None:
+    run_experiment(small("classes=open", "labels.per_step=16"), tmp_path / "run")
+
+    learner, classes = load_learner(RunDirectory.open(tmp_path / "run"))
+
+    assert len(classes) == 20
+    assert 0 < len(learner.classes) <= 20
+    assert learner.remembered()
+    memory = json.loads((tmp_path / "run" / "memory.json").read_text())
+    assert list(memory["by_class"]) == list(learner.classes)
+
+
+def test_how_it_computes_reaches_the_detector() -> None:
+    learner = build(small("precision=bfloat16", "frames_at_once=3")).learner
+
+    assert isinstance(learner, EfficientCLS)
+    for detector in (learner.slow, learner.strategy.detector):
+        assert (detector.precision, detector.frames_at_once) == ("bfloat16", 3)
+
+
+def test_a_replay_that_is_too_large_for_the_stream_is_told_whatever_the_detector_knows_yet() -> None:
+    for classes in ("all", "open"):
+        with pytest.raises(InvalidConfig, match="replay_per_step is 200: it should be from 1 to 40"):
+            build(small("strategy.replay_per_step=200", f"classes={classes}"))
+
+
+def test_the_diagnosis_needs_the_truth_about_every_frame(tmp_path: Path) -> None:
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    for number in range(4):
+        Image.fromarray(np.zeros((48, 64, 3), np.uint8)).save(folder / f"{number}.png")
+    images = [{"id": 1, "file_name": "0.png", "height": 48, "width": 64}]
+    content = {"images": images, "annotations": [], "categories": [{"id": 1, "name": "mug"}]}
+    write_text(tmp_path / "labels.json", json.dumps(content))
+    own = f"benchmark={{name: video, source: {folder}, labels: {tmp_path / 'labels.json'}, hold_out: 0}}"
+    experiment = build(small(own, "diagnosis=true_boxes", "labels.per_step=1"))
+    step = next(iter(experiment.stream.steps()))
+
+    with pytest.raises(InvalidConfig, match="nobody has labelled frame 1 of"):
+        experiment.learner.learn(step)

@@ -88,7 +88,7 @@ def test_what_cannot_be_looked_at_is_told_and_nothing_is_written(tmp_path: Path)
         "none.png": "No file or folder",
         "empty": "holds no images",
         "broken": r"b.png is not a readable image",
-        "notes.txt": "neither an image nor a readable video",
+        "notes.txt": "not a readable video, nor an image",
     }.items():
         with pytest.raises(InvalidData, match=complaint):
             predict(tmp_path / name, tmp_path / "out", one_mug, ("mug",), threshold=0.5)

@@ -131,7 +131,7 @@ def test_what_is_no_video_is_told(tmp_path: Path) -> None:
         container.mux(stream.encode(silence))
     source = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
 
-    with pytest.raises(InvalidData, match="notes.txt is neither an image nor a readable video"):
+    with pytest.raises(InvalidData, match="notes.txt is not a readable video, nor an image"):
         VideoFile(tmp_path / "notes.txt")
     with pytest.raises(InvalidData, match="song.wav has no video in it"):
         VideoFile(tmp_path / "song.wav")

@@ -27,13 +27,13 @@ LARGEST = 64_000_000
 
 def size_of(path: Path) -> tuple[int, int]:
     """Height and width, from the header alone."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.height, file.width
 
 
 def pixels_of(path: Path) -> NDArray[np.uint8]:
     """Height x width x 3, red first. As stored: a note in the file on how to turn it is not followed, as in COCO."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return np.asarray(file.convert("RGB"))
 
 
@@ -49,7 +49,7 @@ def why_absent(path: Path) -> str | None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[PillowImage.Image]:
+def opened(path: Path) -> Iterator[PillowImage.Image]:
     """The opened image. Errors inside the block are the file's too: Pillow decodes late."""
     if absent := why_absent(path):
         raise InvalidFrame(f"{path}: {absent}. Put the image there, or take its record out of the data.")

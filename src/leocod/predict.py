@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from leocod.errors import InvalidData
-from leocod.imagefile import FORMATS, LARGEST
+from leocod.imagefile import opened
 from leocod.report.contact_sheet import contact_sheet
 from leocod.rundir import free_path, refuse_if_taken, write_json
 from leocod.sinks.detections import coco_results
@@ -106,7 +105,7 @@ def check_source(source: Path) -> None:
     if not (files := _image_files(source)):
         raise InvalidData(f"{source} holds no images ({', '.join(sorted(IMAGES))}).")
     for file in files:
-        with _readable(file) as image:
+        with opened(file) as image:
             image.verify()
 
 
@@ -126,7 +125,7 @@ def detected(pictures: Iterable[Picture], detect: Predict, threshold: float) -> 
 def images(source: Path) -> Iterator[Picture]:
     """One image, or all images in a folder in the order of their names; each upright, as it was taken."""
     for file in _image_files(source):
-        with _readable(file) as image:
+        with opened(file) as image:
             pixels = np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
         yield Picture(file.name, pixels)
 
@@ -179,24 +178,6 @@ def _whole(folder: Path) -> Iterator[Path]:
         if folder.exists():
             folder.rmdir()
         inside.replace(folder)
-
-
-@contextmanager
-def _readable(file: Path) -> Iterator[PillowImage.Image]:
-    """An opened image. What goes wrong inside the block is the file's fault too: Pillow decodes late."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
-            with PillowImage.open(file, formats=FORMATS) as image:
-                if image.width * image.height > LARGEST:
-                    raise PillowImage.DecompressionBombError
-                yield image
-    except (PillowImage.DecompressionBombError, PillowImage.DecompressionBombWarning) as error:
-        raise InvalidData(f"{file} has more than {LARGEST // 10**6} million pixels. Make it smaller.") from error
-    # Pillow's readers raise almost anything for damage: OSError, SyntaxError, ValueError, struct.error, ...
-    except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InvalidData(f"{file} is not a readable image ({reason}). Replace it or take it away.") from error
 
 
 def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequence[str]) -> list[Found]:

@@ -13,6 +13,7 @@ from PIL import Image as PillowImage
 from PIL import ImageOps
 
 from leocod.errors import InvalidData
+from leocod.imagefile import why_absent
 from leocod.types import Image
 
 USUAL_RATE = Fraction(25)
@@ -32,7 +33,7 @@ class VideoFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with _opened(path) as container:
+        with opened(path) as container:
             stream = container.streams.video[0]
             self.frames: int | None = stream.frames or None
             """As many as the file says that it has, if it does."""
@@ -42,14 +43,14 @@ class VideoFile:
         """Why the last frame that was read is not the last of the file, if something is known against it."""
 
     def __iter__(self) -> Iterator[Shown]:
-        with _opened(self.path) as container:
+        with opened(self.path) as container:
             decoded = container.decode(video=0)
             first: Fraction | None = None
             number = 0
             while (frame := self._next(decoded, number, container.format.name)) is not None:
                 stamp = number / self.rate if frame.pts is None else Fraction(frame.pts) * frame.time_base
                 first = stamp if first is None else first
-                yield Shown(_upright(frame), stamp - first)
+                yield Shown(upright(frame.to_ndarray(format="rgb24"), quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
             self.damage = f"it says that it has {self.frames} frames"
@@ -99,17 +100,28 @@ def _of_size(image: Image, size: tuple[int, int]) -> Image:
     return np.asarray(ImageOps.pad(PillowImage.fromarray(image), (size[1], size[0])))
 
 
-def _upright(frame: Any) -> Image:
-    """As a player shows it: a phone writes down how it was held instead of turning the pixels."""
-    pixels: Image = frame.to_ndarray(format="rgb24")
-    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
+def quarter_turns(frame: Any) -> int:
+    """How often a decoded frame is to be turned, counterclockwise, to be shown as a player shows it.
+
+    A phone writes down how it was held instead of turning the pixels.
+    """
+    return int(round(frame.rotation / 90) % 4)
 
 
-def _opened(path: Path) -> Any:
+def upright(pixels: Image, turns: int) -> Image:
+    """Turned by so many quarters."""
+    return np.ascontiguousarray(np.rot90(pixels, turns))
+
+
+def opened(path: Path) -> Any:
+    """The container of a file with video in it."""
+    if absent := why_absent(path):
+        raise InvalidData(f"{path}: {absent}.")
     try:
         container = av.open(str(path))
     except (av.FFmpegError, OSError) as error:
-        raise InvalidData(f"{path} is neither an image nor a readable video.") from error
+        reason = error.strerror or error
+        raise InvalidData(f"{path} is not a readable video, nor an image ({reason}). Is it whole?") from error
     if not container.streams.video:
         container.close()
         raise InvalidData(f"{path} has no video in it.")

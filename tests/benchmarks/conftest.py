@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from PIL import Image
 
 LANDSCAPE, PORTRAIT = (60, 80), (80, 60)
-
-
-@pytest.fixture
-def a_picture() -> Callable[..., Path]:
-    """Writes a plain picture; its size is height and width."""
-
-    def write(path: Path, size: tuple[int, int] = LANDSCAPE, value: int = 0) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.full((*size, 3), value, np.uint8)).save(path)
-        return path
-
-    return write
-
-
-@pytest.fixture
-def a_json() -> Callable[..., Path]:
-    def write(path: Path, content: Any) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return path
-
-    return write
 
 
 @pytest.fixture

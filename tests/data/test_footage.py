@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import struct
 from fractions import Fraction
 
 import av
@@ -108,6 +109,21 @@ def test_it_can_be_copied_to_another_process(a_video):
 
     assert (copy.image() == decoded(path)[8]).all()
     assert (footage.image(7) == before).all()
+
+
+def test_a_video_of_a_turned_phone_is_upright(a_video):
+    path = a_video("phone.mp4", noise=True)
+    flat = Footage(path)
+    content = bytearray(path.read_bytes())
+    # The matrix of the track's header: what is right is to be below, a turn by 90 degrees clockwise.
+    place = content.index(b"tkhd") + 4 + 40
+    content[place : place + 36] = struct.pack(">9i", 0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000)
+    path.write_bytes(content)
+
+    turned = Footage(path)
+
+    assert turned.size == flat.size[::-1]
+    np.testing.assert_array_equal(turned.image(1), np.rot90(flat.image(1), -1))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -18,8 +18,8 @@ from av.video.reformatter import VideoReformatter
 
 from leocod.data.recording import Problem, Report, stop
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import why_absent
 from leocod.types import Image
+from leocod.videofile import opened, quarter_turns, upright
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Shot:
 class Footage:
     """The frames of a video file by number, from 0, in the order in which they are shown.
 
-    Opening it reads when each frame is shown and which ones can be started from, but decodes nothing. A frame is found
+    Opening it reads when each frame is shown and which ones can be started from, and decodes the first one to know how
+    a phone was held: pictures are upright, as a player shows them. A frame is found
     by its time: decoding goes on from where it was, or starts at the last such point before the frame if that is
     nearer. The file is held open by each process for itself, so that it can be used in several.
     """
@@ -45,6 +46,7 @@ class Footage:
         self.path = path
         index = _indexed(path, report)
         self.size = index.size
+        self._turns = index.turns
         self._count = index.count
         self._times = index.times
         self._starts = index.starts
@@ -79,7 +81,8 @@ class Footage:
                 raise InvalidFrame(f"{self.path}, frame {number} is damaged or not there. Is the file whole?")
             # Converted by a converter of its own, which is gone when this is done: the frame's would stay with it, and
             # has threads, too.
-            pixels = np.asarray(VideoReformatter().reformat(frame, format="rgb24").to_ndarray(), np.uint8)
+            converted = VideoReformatter().reformat(frame, format="rgb24").to_ndarray()
+            pixels = upright(np.asarray(converted, np.uint8), self._turns)
             pixels.flags.writeable = False
             self._last = number, pixels
             return pixels
@@ -145,7 +148,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.process = os.getpid()
-        self.container = _container(path)
+        self.container = opened(path)
         self.stream = self.container.streams.video[0]
         # A forked process has none of its parent's threads, and would wait for them forever when it lets go of a
         # decoder that has some. Whoever wants more than one core reads ahead in several processes.
@@ -180,6 +183,9 @@ class Start(NamedTuple):
 @dataclass(frozen=True)
 class _Index:
     size: tuple[int, int]
+    """Upright."""
+    turns: int
+    """Quarters by which every frame is turned to be so."""
     count: int
     times: Any
     """When each frame is shown, in the stream's own unit; None where the file does not say."""
@@ -189,7 +195,7 @@ class _Index:
 def _indexed(path: Path, report: Report) -> _Index:
     found: list[int | None] = []
     starts: list[tuple[int, int]] = []
-    with _container(path) as container:
+    with opened(path) as container:
         stream = container.streams.video[0]
         size = stream.codec_context.height, stream.codec_context.width
         promised, met = int(stream.frames), 0
@@ -208,22 +214,22 @@ def _indexed(path: Path, report: Report) -> _Index:
     if met < promised:
         what = f"it ends early: {met} of {promised} frames are there. Copy it again."
         report(Problem(path, "", what, kind="file"))
+    turns = _turns(path)
+    size = size[::-1] if turns % 2 else size
     known = [time for time in found if time is not None]
     if len(set(known)) < len(found):
-        return _Index(size, len(found), None, [])
+        return _Index(size, turns, len(found), None, [])
     times = np.array(sorted(known), np.int64)
     numbered = (Start(int(np.searchsorted(times, shown)), decoded) for shown, decoded in starts)
-    return _Index(size, len(times), times, sorted(numbered))
+    return _Index(size, turns, len(times), times, sorted(numbered))
 
 
-def _container(path: Path) -> Any:
-    if absent := why_absent(path):
-        raise InvalidData(f"{path}: {absent}.")
+def _turns(path: Path) -> int:
+    """By the first frame; one that cannot be decoded will be told when it is used."""
+    reader = _Reader(path)
     try:
-        container = av.open(str(path))
-    except (av.FFmpegError, OSError) as error:
-        raise InvalidData(f"{path} is not a readable video ({error.strerror}). Is it whole? Copy it again.") from error
-    if not container.streams.video:
-        container.close()
-        raise InvalidData(f"{path} has no video in it.")
-    return container
+        first = next(reader.frames, None)
+    except (av.FFmpegError, OSError):
+        first = None
+    reader.container.close()
+    return 0 if first is None else quarter_turns(first)
