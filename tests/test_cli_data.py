@@ -104,6 +104,31 @@ def test_pictures_are_copied_or_linked(tmp_path: Path) -> None:
     assert Path("linked/images/film/0.png").stat().st_nlink == 2
 
 
+@pytest.mark.parametrize("prefix", ["", "benchmark."])
+def test_an_option_of_the_benchmark_may_be_named_as_in_a_run(tmp_path: Path, prefix: str) -> None:
+    some_frames(tmp_path / "film")
+    options = ("--set", f"{prefix}source=film", "--set", f"{prefix}classes=[mug]")
+
+    shown = leocod("show", "video", *options)
+    written = leocod("data", "convert", "video", "out", "--to", "coco", *options)
+
+    assert (shown.exit_code, written.exit_code) == (0, 0), (shown.output, written.output)
+
+
+def test_convert_says_how_many_frames_it_left_out(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    (tmp_path / "film" / "0.png").write_bytes(b"no picture")
+    options = ("source=film", "classes=[mug]", "on_bad_frame=skip", "frames_per_step=1")
+
+    written = leocod(
+        *("data", "convert", "video", "out", "--to", "coco"), *(word for one in options for word in ("--set", one))
+    )
+
+    assert written.exit_code == 0, written.output
+    assert "Left out, because they cannot be read: 1 frame." in written.output
+    assert "Left out, because nobody has labelled them: 1 held-out frame." in written.output
+
+
 def test_show_tells_when_classes_are_there() -> None:
     result = leocod("show", "wander", *WALK, "--classes", "3")
 

@@ -327,10 +327,47 @@ def test_frames_that_cannot_be_read_are_left_out_where_the_benchmark_skips_them(
     before = CocoVideo(options, seed=0)
 
     for to in LAYOUTS:
-        convert(before, tmp_path / to, to=to, labels=labels_of(before))
+        left_out = convert(before, tmp_path / to, to=to, labels=labels_of(before))
         after = reread(tmp_path / to, to)
 
+        assert left_out == 4
         assert [len(pairs) for pairs in everything(after)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("to", LAYOUTS)
+def test_a_photo_that_had_to_be_turned_is_written_upright(tmp_path: Path, to: Layout) -> None:
+    note = PillowImage.Exif()
+    note[0x0112] = 8
+    (tmp_path / "film").mkdir()
+    PillowImage.fromarray(pixels(0)).save(tmp_path / "film" / "photo.png", exif=note)
+    before = Video(VideoOptions(source=tmp_path / "film", classes=("mug",), frames_per_step=1), seed=0)
+
+    assert convert(before, tmp_path / to, to=to, labels=labels_of(before)) == 0
+
+    ((frame, _),) = before.moment(0)
+    ((again, _),) = reread(tmp_path / to, to).moment(0)
+    np.testing.assert_array_equal(again.image(), np.rot90(pixels(0)))
+    np.testing.assert_array_equal(again.image(), frame.image())
+    assert isinstance(again.content, Path)
+    assert again.content.name == "photo.png"
+
+
+@pytest.mark.parametrize("damage", [b"", b"no picture"])
+def test_damage_does_not_change_which_other_frames_are_labelled(tmp_path: Path, damage: bytes) -> None:
+    whole = a_coco_file(tmp_path / "source")
+    before = labels_of(whole)
+    convert(whole, tmp_path / "whole", to="coco", labels=before)
+    options = CocoVideoOptions(annotations=tmp_path / "source" / "a.json", on_bad_frame="skip", **SPLIT)
+    lost = before[1].frames[0][0]
+    (tmp_path / "source" / "images" / f"{lost}.png").write_bytes(damage)
+    damaged = CocoVideo(options, seed=0)
+    after = labels_of(damaged)
+    convert(damaged, tmp_path / "damaged", to="coco", labels=after)
+
+    for cost in COSTS:
+        assert after[cost].frames == {
+            step: [frame for frame in frames if frame != lost] for step, frames in before[cost].frames.items()
+        }
 
 
 @pytest.mark.parametrize("to", LAYOUTS)

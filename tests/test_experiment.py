@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from PIL import Image
 
 from leocod.benchmarks.base import Benchmark, Reshuffled, Stream
 from leocod.config import ExperimentConfig, load_config, override
+from leocod.detectors.tiny import START
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
@@ -223,6 +225,19 @@ def test_a_run_with_an_open_class_list_can_be_used_afterwards(tmp_path: Path) ->
     assert learner.remembered()
     memory = json.loads((tmp_path / "run" / "memory.json").read_text())
     assert list(memory["by_class"]) == list(learner.classes)
+
+
+def test_a_run_needs_the_file_that_it_started_from_no_more(tmp_path: Path) -> None:
+    start = tmp_path / "start.safetensors"
+    shutil.copy(START, start)
+    run_experiment(small(f"detector.weights={start}"), tmp_path / "run")
+    image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+    before = load_learner(RunDirectory.open(tmp_path / "run"))[0].predict([image])[0]
+
+    start.unlink()
+    after = load_learner(RunDirectory.open(tmp_path / "run"))[0].predict([image])[0]
+
+    np.testing.assert_array_equal(after.boxes, before.boxes)
 
 
 def test_how_it_computes_reaches_the_detector() -> None:

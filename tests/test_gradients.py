@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from torch import nn
 
-from leocod.gradients import LossScale, gradient_of, grown, project, set_gradient
+from leocod.gradients import LossScale, digest, gradient_of, grown, project, set_gradient
 
 
 def test_gradients_go_into_a_vector_and_back():
@@ -93,12 +93,33 @@ def test_the_factor_grows_again_after_patience(monkeypatch):
     assert factors == [1, 1, 2, 2]
 
 
-def test_a_scale_goes_on_from_its_state():
+def test_a_scale_goes_on_from_its_state_also_from_the_lowest():
     one, two = LossScale(on=True), LossScale(on=True)
     weight = nn.Parameter(torch.tensor([1.0]))
-    weight.grad = torch.tensor([float("nan")])
-    one.take_back([weight])
+    for _ in range(20):
+        weight.grad = torch.tensor([float("nan")])
+        one.take_back([weight])
 
     two.load_state_dict(one.state_dict())
 
-    assert two.factor == one.factor == LossScale.START / 2
+    assert two.factor == one.factor == 1
+
+
+def test_what_was_saved_without_a_scale_leaves_it_at_its_start():
+    scale = LossScale(on=True)
+
+    scale.load_state_dict(LossScale(on=False).state_dict())
+
+    assert scale.factor == LossScale.START
+
+
+def test_the_digest_tells_names_and_values_apart():
+    one = {"weight": torch.zeros(2, 3), "count": torch.tensor(1)}
+
+    assert digest(one) == digest({name: value.clone() for name, value in one.items()})
+    assert digest(one) != digest(one | {"count": torch.tensor(2)})
+    assert digest(one) != digest({"bias": one["weight"], "count": one["count"]})
+
+
+def test_where_there_is_no_gradient_there_is_nothing_to_take_back():
+    assert LossScale(on=True).take_back([nn.Parameter(torch.zeros(1))])

@@ -7,10 +7,10 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from leocod.errors import InvalidFrame
-from leocod.imagefile import pixels_of, size_of, why_absent
+from leocod.imagefile import Upright, one_line, orientation_of, pixels_of, size_of, why_absent
 
 
 @pytest.fixture
@@ -90,3 +90,44 @@ def test_what_keeps_a_path_from_being_a_file(tmp_path):
     found = [why_absent(tmp_path / name) for name in ("full", "empty", "none", "full/inner", "")]
 
     assert found == [None, "the file is empty", "no such file", "not a directory", "not a file"]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("name", ["a.png", "a.tiff", "a.webp"])
+def test_a_picture_can_be_turned_as_it_notes(tmp_path, picture, orientation, name):
+    _, pixels = picture("plain.png")
+    note = Image.Exif()
+    note[0x0112] = orientation
+    Image.fromarray(pixels).save(tmp_path / name, exif=note, lossless=True)
+    with Image.open(tmp_path / name) as file:
+        expected = np.asarray(ImageOps.exif_transpose(file).convert("RGB"))
+
+    upright = pixels_of(tmp_path / name, upright=True)
+
+    np.testing.assert_array_equal(upright, expected)
+    np.testing.assert_array_equal(Upright(tmp_path / name).image(), expected)
+    assert size_of(tmp_path / name, upright=True) == upright.shape[:2]
+    assert size_of(tmp_path / name) == pixels_of(tmp_path / name).shape[:2]
+    # Pillow turns a TIFF by itself.
+    assert orientation_of(tmp_path / name) == (1 if name == "a.tiff" else orientation)
+
+
+@pytest.mark.parametrize("noted", [0, 9, 77])
+def test_a_note_that_makes_no_sense_is_none(tmp_path, noted):
+    note = Image.Exif()
+    note[0x0112] = noted
+    Image.new("RGB", (3, 2)).save(tmp_path / "a.jpg", exif=note)
+
+    assert orientation_of(tmp_path / "a.jpg") == 1
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_can_have_is_told(tmp_path, name):
+    assert why_absent(tmp_path / name) == "no file can be called that"
+    with pytest.raises(InvalidFrame, match="no file can be called that") as told:
+        size_of(tmp_path / name)
+    assert str(told.value).isprintable()
+
+
+def test_an_odd_name_is_told_in_one_line():
+    assert one_line("a\nb\x1b\udcff é [red].jpg") == r"a\nb\x1b\udcff é [red].jpg"

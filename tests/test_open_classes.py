@@ -42,6 +42,16 @@ def test_names_that_mean_the_same_are_one_class(a_frame):
     assert learner.classes == ("diningtable",)
 
 
+def test_classes_that_the_stream_tells_apart_stay_apart_though_they_mean_the_same_elsewhere(a_frame):
+    learner = OpenClasses(ICaRL(Tiny(("tvmonitor",), SMALL)), ("tv", "monitor"))
+
+    learner.learn(step_of(a_frame, (0,)))
+    learner.learn(step_of(a_frame, (1,), index=1))
+
+    assert learner.classes == ("tvmonitor", "monitor")
+    assert [labels.classes.tolist() for _, labels in learner.remembered()] == [[0], [1]]
+
+
 def test_the_strategy_learns_its_own_numbers_and_the_stream_hears_its_own(a_frame):
     strategy = ICaRL(Tiny(("mug",), SMALL))
     learner = OpenClasses(strategy, STREAM)

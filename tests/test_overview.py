@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from leocod.benchmarks.base import Benchmark
+from leocod.data.pictures import Lost
 from leocod.overview import class_table, survey, timeline, timeline_table
 from leocod.types import Frame, LabelledFrame, Labels
 
@@ -91,6 +92,23 @@ def test_frames_that_nobody_labelled_are_not_taken_for_empty_ones() -> None:
 
     assert (overview.labelled, overview.empty) == (2, 1)
     assert overview.lines()[2] == "Labels: 2 of 4 frames labelled; 1.0 objects a frame, 50 % of frames without any."
+
+
+def test_broken_frames_are_counted_apart_and_not_taken_for_empty_ones() -> None:
+    class Damaged(Shown):
+        lost_test_frames = 2
+        unlabelled_test_frames = 1
+
+        def moment(self, step: int) -> Sequence[LabelledFrame]:
+            return [*super().moment(step), (Frame(99, "walk0", 9, (0, 0), Lost("bad")), Labels.none())]
+
+    overview = survey(Damaged([[showing(0)]]))
+
+    assert (overview.labelled, overview.empty, overview.frames, overview.lost) == (1, 0, (1,), 3)
+    assert overview.lines()[3:] == [
+        "Left out, because they cannot be used: 3 frames.",
+        "Held out, but not tested on, because nobody has labelled them: 1 frame.",
+    ]
 
 
 def test_where_all_frames_are_labelled_nothing_is_said_about_it() -> None:

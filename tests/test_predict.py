@@ -65,6 +65,23 @@ def test_a_folder_is_looked_at_in_the_order_of_names(tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "out").glob("*.png")} == {"a.png", "a-2.png", "b.png"}
 
 
+def test_the_numbers_in_names_count(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("IMG_10.png", "IMG_9.png"):
+        picture(tmp_path / "in" / name)
+
+    assert [one.name for one in images(tmp_path / "in")] == ["IMG_9.png", "IMG_10.png"]
+
+
+def test_how_many_objects_were_found_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    predict(picture(tmp_path / "a.png"), tmp_path / "low", one_mug, ("mug",), threshold=0.1, tell=told.append)
+    predict(tmp_path / "a.png", tmp_path / "high", one_mug, ("mug",), threshold=1, tell=told.append)
+
+    assert told == ["2 objects in 1 of 1 frame.", "0 objects in 0 of 1 frame."]
+
+
 def test_a_video_becomes_a_video_of_the_same_length_and_rate(tmp_path: Path) -> None:
     frames = BATCH + 3
     source = video(tmp_path / "walk.mp4", frames)
@@ -222,7 +239,7 @@ def test_a_video_that_breaks_off_is_told(tmp_path: Path) -> None:
     count = predict(tmp_path / "cut.avi", tmp_path / "out", one_mug, ("mug",), threshold=0.5, tell=told.append)
 
     assert 0 < count < 10
-    assert told == [f"{tmp_path / 'cut.avi'} could be read up to frame {count}: it says that it has 10 frames."]
+    assert told[0] == f"{tmp_path / 'cut.avi'} could be read up to frame {count}: it says that it has 10 frames."
 
 
 def test_what_is_there_already_is_not_written_over(tmp_path: Path) -> None:

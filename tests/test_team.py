@@ -56,7 +56,7 @@ import json, sys
 import numpy as np, torch
 from torch import nn
 from leocod import team
-from leocod.errors import Disagreement
+from leocod.errors import Disagreement, InvalidConfig, InvalidRun, LeocodError
 from leocod.types import Detections
 
 def find(images):
@@ -77,8 +77,22 @@ with team.joined("cpu"):
         said = None
     except Disagreement as error:
         said = str(error)
+    def refuse():
+        raise InvalidRun("taken")
+
+    team.first_may(lambda: None)
+    try:
+        team.first_may(refuse)
+        refused = None
+    except LeocodError as error:
+        refused = str(error)
+    try:
+        team.place("cuda:1")
+        placed = "placed"
+    except InvalidConfig as error:
+        placed = str(error)
     told = [both.grad.tolist(), one.grad.tolist(), none.grad is None, {k: v.item() for k, v in losses.items()},
-            [int(one.classes[0]) for one in found], said, team.place("cuda")]
+            [int(one.classes[0]) for one in found], said, team.place("cuda"), refused, placed]
     with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
         json.dump(told, file)
 """
@@ -95,6 +109,8 @@ def test_two_add_up_gradients_and_losses_share_the_work_and_notice_when_they_dif
     assert first[5].startswith("The weather: process 0 has something else than 1.")
     assert second[5].startswith("The weather: process 1 has something else than 0.")
     assert (first[6], second[6]) == ("cuda:0", "cuda:1")
+    assert first[7] == second[7] == "taken"
+    assert first[8].startswith("device is 'cuda:1': it should be cuda")
 
 
 @pytest.mark.slow

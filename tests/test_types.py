@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -148,3 +150,13 @@ def test_a_frame_that_cannot_be_read_stays_as_it_is_where_that_is_allowed(tmp_pa
     assert frame.loaded_if_possible() is frame
     with pytest.raises(InvalidFrame, match=r"none\.png: no such file"):
         frame.loaded()
+
+
+def test_what_went_through_another_process_is_sealed_as_before():
+    frame = Frame(0, "video", 0, (2, 3), np.zeros((2, 3, 3), np.uint8))
+    labels = Labels([[0, 0, 1, 1]], [0], logits=[[0.5, 0.5]])
+
+    frame, labels = pickle.loads(pickle.dumps((frame, labels)))
+
+    arrays = (frame.content, labels.boxes, labels.classes, labels.unsure, labels.logits)
+    assert not any(array.flags.writeable for array in arrays)

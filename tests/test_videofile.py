@@ -137,3 +137,18 @@ def test_what_is_no_video_is_told(tmp_path: Path) -> None:
         VideoFile(tmp_path / "song.wav")
     with pytest.raises(InvalidData, match="a.mp4 has no frames"):
         write_video(tmp_path / "b.mp4", [], source)
+
+
+def test_a_frame_that_the_decoder_calls_damaged_is_noted(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+    path = a_video(tmp_path / "walk.mp4", list(range(0, 400, 40)), noise)
+    whole, damaged = VideoFile(path), VideoFile(path)
+    content = bytearray(path.read_bytes())
+    middle = content.index(b"mdat") + 1200
+
+    assert len(list(whole)) == 10
+    content[middle : middle + 200] = bytes(200)
+    path.write_bytes(bytes(content))
+
+    assert len(list(damaged)) == 10
+    assert (whole.corrupt, damaged.corrupt) == ([], [0])

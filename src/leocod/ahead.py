@@ -19,6 +19,7 @@ def ahead(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int)
         yield from map(make, numbers)
         return
     # Torch is slow to import, and a benchmark does without it.
+    from torch import Generator
     from torch.utils.data import DataLoader
 
     made: DataLoader[Any] = DataLoader(
@@ -27,6 +28,8 @@ def ahead(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int)
         num_workers=workers,
         prefetch_factor=EACH_AHEAD,
         collate_fn=_as_it_is,
+        # It draws a seed for its processes, and would take it from everybody's generator.
+        generator=Generator(),
         # A process that is forked has the locks of threads that it does not have, of a video decoder for example.
         multiprocessing_context="spawn",
     )

@@ -50,15 +50,16 @@ class Batch:
 
     def part(self, first: int, every: int) -> Batch:
         """Every so many frames, from one of the first on: what one of several processes takes."""
-        chosen = slice(first, None, every)
-        return replace(self, pairs=self.pairs[chosen], shares=self.shares[chosen], seeds=self.seeds[chosen])
+        return self._only(slice(first, None, every))
 
     def parts(self, most: int | None) -> Iterator[Batch]:
         """One after the other, of at most so many frames each; None: all at once. Of nothing, nothing."""
         size = most or len(self.pairs)
         for first in range(0, len(self.pairs), size or 1):
-            chosen = slice(first, first + size)
-            yield replace(self, pairs=self.pairs[chosen], shares=self.shares[chosen], seeds=self.seeds[chosen])
+            yield self._only(slice(first, first + size))
+
+    def _only(self, chosen: slice) -> Batch:
+        return replace(self, pairs=self.pairs[chosen], shares=self.shares[chosen], seeds=self.seeds[chosen])
 
     @property
     def digest(self) -> str:

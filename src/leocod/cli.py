@@ -12,8 +12,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from leocod import __version__
+from leocod.cli_data import Override as BenchmarkOverride
 from leocod.cli_data import commands as data_commands
-from leocod.errors import InvalidConfig, LeocodError
+from leocod.errors import InvalidConfig, InvalidData, LeocodError
 
 if TYPE_CHECKING:
     from leocod.settings import Settings
@@ -41,6 +42,11 @@ class _OneLineErrors(TyperGroup):
             return super().invoke(ctx)
         except (LeocodError, UsageError) as error:
             raise _told(error) from error
+
+
+def _say(line: str) -> None:
+    """One line, however long, as it stands: a path may look like markup."""
+    console.print(line, soft_wrap=True, markup=False)
 
 
 def _told(error: Exception) -> typer.Exit:
@@ -138,16 +144,19 @@ def run(
     try:
         with team.joined(chosen.device):
             # Said at once, not after the world has been built.
-            if team.rank() == 0:
-                refuse_if_taken(directory)
+            team.first_may(lambda: refuse_if_taken(directory))
             results = run_experiment(chosen, directory, [ConsoleProgress(console)])
     except KeyboardInterrupt:
         left = f"What was done so far is in {directory}." if directory.exists() else "Nothing was written."
         errors.print(f"leocod: interrupted. {left}", markup=False)
         raise typer.Exit(130) from None
+    except InvalidData as error:
+        # Found in the midst of the stream.
+        left = f" What was done so far is in {directory}." if (directory / "events.jsonl").exists() else ""
+        raise InvalidData(f"{error}{left}") from error
     if results is not None:
         console.print(results_table(results))
-        console.print(f"Report: {directory / 'report.html'}", soft_wrap=True)
+        _say(f"Report: {directory / 'report.html'}")
 
 
 @app.command()
@@ -161,7 +170,7 @@ def report(
     from leocod.report.report import write_report
 
     file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    console.print(f"Report: {write_report(runs, file)}", soft_wrap=True)
+    _say(f"Report: {write_report(runs, file)}")
 
 
 @app.command("list")
@@ -219,7 +228,7 @@ def show(
     out: Annotated[Path, typer.Option(metavar="FILE.png", help="Where to write the contact sheet.")] = Path("show.png"),
     seed: Annotated[int, typer.Option(help="Of the benchmark.")] = 0,
     classes: Annotated[int, typer.Option(metavar="N", min=0, help="Classes listed; 0: only the picture.")] = 40,
-    overrides: Override = None,
+    overrides: BenchmarkOverride = None,
 ) -> None:
     """Look at a benchmark: a contact sheet of frames with their true boxes, and when each class is there and away.
 
@@ -244,6 +253,7 @@ def predict(
     device: Device = None,
 ) -> None:
     """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
+    from leocod.data.reading import counted
     from leocod.experiment import load_learner
     from leocod.predict import check_source, frames_progress
     from leocod.predict import predict as write_predictions
@@ -262,9 +272,9 @@ def predict(
             classes,
             threshold=threshold,
             watch=lambda looked_at, total: progress.track(looked_at, total=total),
-            tell=lambda line: console.print(line, soft_wrap=True),
+            tell=_say,
         )
-    console.print(f"{count} frames: {target}", soft_wrap=True)
+    _say(f"{counted(count, 'frame')}: {target}")
 
 
 @app.command()
@@ -286,8 +296,8 @@ def export(
     from leocod.export.export import export as write_detector
 
     file, compared = write_detector(run_directory, kind, out, images)
-    console.print(compared.summary, soft_wrap=True)
-    console.print(f"{file}: {file.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
+    _say(compared.summary)
+    _say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
 @app.command()
@@ -301,7 +311,7 @@ def pretrain(
     from leocod.pretrain import pretrain as make_weights
 
     values: dict[str, Any] = reduce(laid_over, map(override, overrides or ()), {})
-    make_weights(validated(PretrainOptions, values), out, tell=lambda line: console.print(line, soft_wrap=True))
+    make_weights(validated(PretrainOptions, values), out, tell=_say)
 
 
 def _given(**values: Any) -> dict[str, Any] | None:

@@ -33,7 +33,9 @@ commands = typer.Typer(help="Check a data set, or write one in another layout.")
 
 Override = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set an option of the benchmark, e.g. steps=10. May be repeated."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set an option of the benchmark: root=data/oak, steps=10. May be repeated."
+    ),
 ]
 
 
@@ -92,18 +94,24 @@ def convert(
     """
     from leocod.convert import convert as write
     from leocod.convert import refuse_taken
+    from leocod.data.reading import counted
 
     refuse_taken(out)
     config, source = chosen_benchmark(benchmark, seed, overrides or ())
     records = {cost: _labels(config, source, cost, choice) for cost in _costs(labels, config.frames_per_step)}
     with progress("steps") as bar:
-        write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
+        lost = write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
     console.print(
-        f"{source.name}: {source.steps} steps and {len(source.test)} test frames, "
+        f"{source.name}: {counted(source.steps, 'step')} and {counted(len(source.test), 'test frame')}, "
         f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}",
         markup=False,
         soft_wrap=True,
     )
+    if lost:
+        console.print(f"Left out, because they cannot be read: {counted(lost, 'frame')}.")
+    if source.unlabelled_test_frames:
+        held_out = counted(source.unlabelled_test_frames, "held-out frame")
+        console.print(f"Left out, because nobody has labelled them: {held_out}.")
 
 
 def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
@@ -111,7 +119,8 @@ def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[Ex
     from leocod.config import laid_over, load_mapping, override
 
     layers: list[dict[str, Any]] = [{"benchmark": {"name": name}}, {"seed": seed}]
-    layers += [{"benchmark": override(text)} for text in overrides]
+    # In `leocod run` the same option is called benchmark.steps: either name will do.
+    layers += [{"benchmark": override(text.removeprefix("benchmark."))} for text in overrides]
     # A benchmark may have any number of frames in a step: what is labelled plays no part here.
     config = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
     benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
@@ -121,6 +130,7 @@ def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[Ex
 def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     """A contact sheet of frames from all over a benchmark, and its figures."""
     from leocod.benchmarks.base import Recorded
+    from leocod.data.reading import counted
     from leocod.overview import class_table, survey, timeline_table
     from leocod.report.contact_sheet import contact_sheet
     from leocod.rundir import replacing
@@ -137,23 +147,24 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
         overview = survey(benchmark, lambda: bar(benchmark.steps))
     problems = benchmark.problems if isinstance(benchmark, Recorded) else []
     if problems:
-        console.print(f"{len(problems)} problems met in the files: `leocod data check` lists them.")
+        console.print(f"{counted(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
     for line in overview.lines():
         console.print(line, markup=False, soft_wrap=True)
     for table in (class_table, timeline_table):
         console.print()
         console.print(table(overview, most))
     if most < len(overview.classes):
-        console.print(f"... and {len(overview.classes) - most} more classes: --classes N lists more.")
+        more = counted(len(overview.classes) - most, "more class", "more classes")
+        console.print(f"... and {more}: --classes N lists more.")
 
 
 def _pictures(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[tuple[Image, Labels]]:
     for frame, labels in pairs:
         try:
             yield frame.image(), labels
-        except InvalidFrame:
+        except InvalidFrame as error:
             if benchmark.on_bad_frame == "stop":
-                raise
+                raise benchmark.fault(frame, error) from error.__cause__
 
 
 @contextmanager

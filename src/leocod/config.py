@@ -151,10 +151,11 @@ class ExperimentConfig(Settings):
     precision: Precision = "float32"
     """Of products of matrices; `bfloat16` and `float16` are faster on most GPUs. Weights and losses stay float32."""
     frames_at_once: int | None = Field(None, ge=1)
-    """Frames that go through the network together. Fewer need less memory; the loss and its gradient stay the same.
-    Null: the detector's own."""
+    """Frames that go through the network together. Fewer need less memory; loss and gradient stay the same, but for the
+    padding where frames of several sizes meet. Null: the detector's own."""
     workers: int = Field(0, ge=0)
-    """Processes that read the frames of the next steps while this one is learnt. 0: none, they are read in between."""
+    """Processes that read the frames of the next steps while this one is learnt; offline training reads its own. 0:
+    none, frames are read in between."""
     threads: int = Field(1, ge=1)
     """CPU threads. More help large detectors only; another number may change the last digits of a result."""
 

@@ -16,6 +16,7 @@ from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
+from leocod.imagefile import Upright
 from leocod.rundir import step_name, write_json
 from leocod.sinks.labels import LabelRecord
 from leocod.types import Frame, Labels
@@ -31,22 +32,26 @@ def convert(
     labels: Mapping[int, LabelRecord],
     link: bool = False,
     tell: Callable[[], None] = lambda: None,
-) -> None:
+) -> int:
     """Write all of it to a new folder; `labels` says, for each annotation cost, which frames a person labels.
 
-    A frame that has a file of its own keeps that file's bytes, as a copy or a hard link; pixels without a file become
-    PNG, which loses nothing. The folder appears when it is complete. `tell` is called after each step.
+    A frame that has a file of its own keeps that file's bytes, as a copy or a hard link; pixels without a file, or of a
+    photo that had to be turned, become PNG, which loses nothing. The folder appears when it is complete. `tell` is
+    called after each step. Returned is the number of frames that were left out, because they cannot be read.
     """
+    left_out = benchmark.lost_test_frames
     with _appearing(out) as folder:
         pictures = _Pictures(folder, link=link)
         writer: _Writer = (
             _Processed(pictures, benchmark, labels) if to == "processed" else _Coco(pictures, benchmark, labels)
         )
-        for placed in _placed(benchmark, labels):
+        for placed, lost in _placed(benchmark, labels):
             for one in placed:
                 writer.add(one)
+            left_out += lost
             tell()
         writer.finish()
+    return left_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +66,11 @@ class _Placed:
     """The annotation costs, in frames a step, at which it is labelled."""
 
 
-def _placed(benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> Iterator[list[_Placed]]:
-    """Each step, and the test frames that follow it. What cannot be read is left out, if the benchmark says so."""
+def _placed(benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> Iterator[tuple[list[_Placed], int]]:
+    """Each step with the test frames that follow it, and how many of its frames are left out.
+
+    What cannot be read is, if the benchmark says so.
+    """
     test = _test_by_step(benchmark)
     number = 0
     for step in range(benchmark.steps):
@@ -78,7 +86,8 @@ def _placed(benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> Iterator
             record.frames[step] = [frame for frame in record.frames[step] if frame in here]
         # A step of which nothing is left is no step; its test frames go to the one before.
         last = number if placed else max(0, number - 1)
-        yield placed + [_Placed(*benchmark.test[position], last, True, ()) for position in test[step]]
+        tested = [_Placed(*benchmark.test[position], last, True, ()) for position in test[step]]
+        yield placed + tested, len(pairs) - len(placed)
         number += bool(placed)
 
 
@@ -108,7 +117,8 @@ class _Pictures:
 
     def name(self, frame: Frame) -> str:
         """Video and file name, or video and number, without an ending: `walk1/000012`."""
-        stem = frame.content.stem if isinstance(frame.content, Path) else f"{frame.index:06d}"
+        file = frame.content.path if isinstance(frame.content, Upright) else frame.content
+        stem = file.stem if isinstance(file, Path) else f"{frame.index:06d}"
         # Nothing below `annotations` may be called that: the picture's folder is found by that name.
         video = _plain(frame.video)
         wanted = f"{video if video != 'annotations' else f'_{video}'}/{_plain(stem)}"

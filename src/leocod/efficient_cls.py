@@ -18,6 +18,7 @@ from torchvision.ops import batched_nms
 
 from leocod import team
 from leocod.augmentation import augmented
+from leocod.detectors.base import Detector
 from leocod.learner import Learned
 from leocod.memory import ReplayMemory
 from leocod.settings import Settings
@@ -125,6 +126,10 @@ class EfficientCLS:
 
     def predict(self, images: Images) -> list[Detections]:
         return team.predicted(self.slow.predict, images)
+
+    @property
+    def in_use(self) -> Detector:
+        return self.slow
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from leocod.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.environment import command_line, environment
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
-from leocod.events import RunStarted
+from leocod.events import Evaluated, RunStarted
+from leocod.gradients import digest
 from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.learner import Learner
 from leocod.loop import run
@@ -168,6 +169,7 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
         experiment.labels,
         config.evaluate.metrics,
         single_pass=experiment.learner.single_pass,
+        lost_test_frames=experiment.benchmark.lost_test_frames,
     )
     checkpoints = Checkpoints(
         directory.checkpoints,
@@ -198,6 +200,8 @@ def _drive(experiment: Experiment, name: str, sinks: Sequence[Sink]) -> None:
         for reader in readers:
             reader(started)
         for event in run(experiment.stream, experiment.learner, experiment.evaluator):
+            if isinstance(event, Evaluated):
+                team.agree("The weights", lambda: digest(experiment.learner.in_use.state_dict()["weights"]))
             for reader in readers:
                 reader(event)
 
@@ -245,7 +249,7 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
     path = directory.newest_checkpoint()
     try:
         state = load_checkpoint(path)
-        config = load_mapping(state["config"] | ({"device": device} if device else {}))
+        config = load_mapping(_without_start(state["config"]) | ({"device": device} if device else {}))
         classes = tuple(state["classes"])
         _check_device(config.device)
         learner = wrapped(config, build_strategy(config, classes), classes, None)
@@ -263,6 +267,12 @@ def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
             "should be null, or all frames labelled."
         )
     return [stream.truth[frame.id] for frame in frames]
+
+
+def _without_start(config: dict[str, Any]) -> dict[str, Any]:
+    """For a learner whose state has all of its weights: the file that it once started from may be gone."""
+    detector = config["detector"]
+    return config | {"detector": detector | {"weights": None}} if "weights" in detector else config
 
 
 def _no_truth(frames: Sequence[Frame]) -> Sequence[Labels]:

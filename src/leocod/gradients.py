@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,15 @@ def grown(old: Tensor, where: Tensor, like: Tensor) -> Tensor:
     return new
 
 
+def digest(tensors: Mapping[str, Tensor]) -> str:
+    """Tells whether two have the same, to the bit."""
+    held = hashlib.sha256()
+    for name, value in tensors.items():
+        held.update(name.encode())
+        held.update(value.detach().cpu().numpy().tobytes())
+    return held.hexdigest()
+
+
 class LossScale:
     """Makes gradients in half precision large enough not to vanish, and small enough to be finite.
 
@@ -63,6 +73,8 @@ class LossScale:
         if not self.on:
             return True
         gradients = [one.grad for one in weights if one.grad is not None]
+        if not gradients:
+            return True
         torch._foreach_div_(gradients, self.factor)
         finite = all(bool(one.isfinite().all()) for one in gradients)
         self._finite_in_a_row = self._finite_in_a_row + 1 if finite else 0
@@ -73,9 +85,9 @@ class LossScale:
         return finite
 
     def state_dict(self) -> dict[str, Any]:
-        return {"factor": self.factor, "finite_in_a_row": self._finite_in_a_row}
+        return {"on": self.on, "factor": self.factor, "finite_in_a_row": self._finite_in_a_row}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; one that was saved without scaling says nothing."""
-        if self.on and state["factor"] > 1:
+        if self.on and state["on"]:
             self.factor, self._finite_in_a_row = state["factor"], state["finite_in_a_row"]

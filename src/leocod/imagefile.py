@@ -6,6 +6,7 @@ import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +25,78 @@ SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", "
 LARGEST = 64_000_000
 """Pixels of the largest picture that is decoded: more would fill the memory before anyone could look at it."""
 
+ORIENTATION = 0x0112
+"""The EXIF note on how the camera was held."""
 
-def size_of(path: Path) -> tuple[int, int]:
-    """Height and width, from the header alone."""
+TURNS = {
+    2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
+    3: PillowImage.Transpose.ROTATE_180,
+    4: PillowImage.Transpose.FLIP_TOP_BOTTOM,
+    5: PillowImage.Transpose.TRANSPOSE,
+    6: PillowImage.Transpose.ROTATE_270,
+    7: PillowImage.Transpose.TRANSVERSE,
+    8: PillowImage.Transpose.ROTATE_90,
+}
+"""Orientation -> what makes a picture upright; 1 is upright already."""
+
+SIDEWAYS = range(5, 9)
+"""Orientations that swap height and width."""
+
+CURE = "Put the image there, or take its record out of the data."
+"""Of a picture that is missing or empty."""
+
+
+@dataclass(frozen=True)
+class Upright:
+    """A picture to be turned as its file notes, such as a photo taken with a phone held upright."""
+
+    path: Path
+
+    def image(self) -> NDArray[np.uint8]:
+        return pixels_of(self.path, upright=True)
+
+
+def size_of(path: Path, *, upright: bool = False) -> tuple[int, int]:
+    """Height and width, from the header alone; as stored, or as they are once it is turned."""
     with opened(path) as file:
-        return file.height, file.width
+        swapped = upright and _orientation(file) in SIDEWAYS
+        return (file.width, file.height) if swapped else (file.height, file.width)
 
 
-def pixels_of(path: Path) -> NDArray[np.uint8]:
-    """Height x width x 3, red first. As stored: a note in the file on how to turn it is not followed, as in COCO."""
+def pixels_of(path: Path, *, upright: bool = False) -> NDArray[np.uint8]:
+    """Height x width x 3, red first. As stored, unless it is to be turned as the file notes."""
     with opened(path) as file:
-        return np.asarray(file.convert("RGB"))
+        # Looked up before anything is decoded, as for the size: some formats may have further notes at their end.
+        turn = TURNS.get(_orientation(file)) if upright else None
+        pixels = file.convert("RGB")
+        return np.asarray(pixels if turn is None else pixels.transpose(turn))
+
+
+def orientation_of(path: Path) -> int:
+    """How the camera was held, by the file's EXIF note: 1 is upright, which is also what no note means."""
+    with opened(path) as file:
+        return _orientation(file)
+
+
+def _orientation(file: PillowImage.Image) -> int:
+    # Pillow turns a TIFF itself, and would decode all of a PNG to look for a note after the pixels.
+    if file.format == "TIFF" or (file.format == "PNG" and "exif" not in file.info):
+        return 1
+    try:
+        noted = file.getexif().get(ORIENTATION, 1)
+    # A damaged note is none: the pixels may well be whole.
+    except Exception:
+        return 1
+    return noted if noted in TURNS else 1
+
+
+def one_line(text: object) -> str:
+    """A text in a message, such as a path: control characters and what no terminal can show are written out.
+
+    >>> one_line("a\\nb")
+    'a\\\\nb'
+    """
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in str(text))
 
 
 def why_absent(path: Path) -> str | None:
@@ -43,6 +105,9 @@ def why_absent(path: Path) -> str | None:
         found = path.stat()
     except OSError as error:
         return "no such file" if isinstance(error, FileNotFoundError) else (error.strerror or str(error)).lower()
+    # A NUL, or half of a character.
+    except ValueError:
+        return "no file can be called that"
     if not stat.S_ISREG(found.st_mode):
         return "not a file"
     return None if found.st_size else "the file is empty"
@@ -52,7 +117,7 @@ def why_absent(path: Path) -> str | None:
 def opened(path: Path) -> Iterator[PillowImage.Image]:
     """The opened image. Errors inside the block are the file's too: Pillow decodes late."""
     if absent := why_absent(path):
-        raise InvalidFrame(f"{path}: {absent}. Put the image there, or take its record out of the data.")
+        raise InvalidFrame(f"{one_line(path)}: {absent}. {CURE}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
@@ -61,9 +126,10 @@ def opened(path: Path) -> Iterator[PillowImage.Image]:
                     raise PillowImage.DecompressionBombError
                 yield file
     except (PillowImage.DecompressionBombError, PillowImage.DecompressionBombWarning) as error:
-        raise InvalidFrame(f"{path} has more than {LARGEST // 10**6} million pixels. Make it smaller.") from error
+        many = f"more than {LARGEST // 10**6} million pixels"
+        raise InvalidFrame(f"{one_line(path)} has {many}. Make it smaller.") from error
     # Damage can end in almost any error inside Pillow's readers: OSError, SyntaxError, ValueError, struct.error, ...
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        reason = "unknown format" if isinstance(error, UnidentifiedImageError) else reason
-        raise InvalidFrame(f"{path} is not a readable image ({reason}). Replace the file.") from error
+        reason = "unknown format" if isinstance(error, UnidentifiedImageError) else one_line(reason)
+        raise InvalidFrame(f"{one_line(path)} is not a readable image ({reason}). Replace the file.") from error

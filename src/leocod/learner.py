@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from leocod.detectors.base import Detector
 from leocod.memory import ReplayMemory
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
 
@@ -36,6 +37,11 @@ class Learner(Protocol):
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes that it can tell by now."""
+        ...
+
+    @property
+    def in_use(self) -> Detector:
+        """The detector that people use: what `predict` asks."""
         ...
 
     def remembered(self) -> list[LabelledFrame]:

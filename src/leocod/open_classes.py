@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leocod.detectors.base import Detector
 from leocod.learner import Learned, Learner
 from leocod.memory import ReplayMemory
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
@@ -39,22 +40,26 @@ class OpenClasses:
     def classes(self) -> tuple[str, ...]:
         return self.learner.classes
 
+    @property
+    def in_use(self) -> Detector:
+        return self.learner.in_use
+
     def remembered(self) -> list[LabelledFrame]:
         numbers = self._outside()
         return [(frame, _renamed(labels, numbers)) for frame, labels in self.learner.remembered()]
 
     def learn(self, step: Step) -> Learned:
         self.extend_classes(self._first_seen(step))
-        numbers = _numbers(self.names, self.classes)
+        numbers = self._inside()
         mapped = replace(step, labels={key: _renamed(labels, numbers) for key, labels in step.labels.items()})
         learned = self.learner.learn(mapped)
         outside = self._outside()
         return replace(learned, pseudo={key: _renamed(labels, outside) for key, labels in learned.pseudo.items()})
 
     def _first_seen(self, step: Step) -> list[str]:
-        labelled = [int(name) for _, labels in step.labelled("human") for name in labels.classes]
-        names = dict.fromkeys(self.names[number] for number in labelled)
-        return [name for name in names if row_of(name, self.classes) is None]
+        inside = self._inside()
+        labelled = dict.fromkeys(int(number) for _, labels in step.labelled("human") for number in labels.classes)
+        return [self.names[number] for number in labelled if inside[number] < 0]
 
     def predict(self, images: Images) -> list[Detections]:
         outside = self._outside()
@@ -70,20 +75,26 @@ class OpenClasses:
             self.learner.extend_classes(names)
 
     def _outside(self) -> NDArray[np.int64]:
-        """The stream's number of each of the learner's classes; -1 where it has none."""
-        return _numbers(self.classes, self.names)
+        """The stream's number of each of the learner's classes, however it is spelt there; -1 where it has none."""
+        places = [row_of(name, self.names) for name in self.classes]
+        return np.array([-1 if place is None else place for place in places], np.int64)
+
+    def _inside(self) -> NDArray[np.int64]:
+        """The learner's number of each of the stream's classes; -1 where it has none.
+
+        No two share one, though they may mean the same elsewhere: the stream tells them apart. The exact name wins.
+        """
+        inside = np.full(len(self.names), -1, np.int64)
+        for number, name in enumerate(self._outside()):
+            if name >= 0 and (inside[name] < 0 or self.classes[number] == self.names[name]):
+                inside[name] = number
+        return inside
 
     def state_dict(self) -> dict[str, Any]:
         return self.learner.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.learner.load_state_dict(state)
-
-
-def _numbers(names: Sequence[str], among: Sequence[str]) -> NDArray[np.int64]:
-    """The place of each name in another list, however it is spelt there; -1 where it has none."""
-    places = [row_of(name, among) for name in names]
-    return np.array([-1 if place is None else place for place in places], np.int64)
 
 
 def _renamed(labels: Labels, numbers: NDArray[np.int64]) -> Labels:

@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from leocod.benchmarks.base import Benchmark
+from leocod.data.pictures import Lost
+from leocod.data.reading import counted
 from leocod.types import LabelledFrame
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -69,6 +71,10 @@ class Overview:
     """Of those: without any object."""
     test_frames: int
     classes: tuple[ClassOverview, ...]
+    lost: int = 0
+    """Frames, test frames too, that were found broken and are counted nowhere else."""
+    untested: int = 0
+    """Held-out frames that nobody has labelled: nothing can be tested on them."""
 
     @property
     def boxes(self) -> int:
@@ -82,18 +88,21 @@ class Overview:
     def lines(self) -> list[str]:
         """Order, counts and density in words."""
         counts = (
-            f"{self.name}: {_counted(len(self.frames), 'step')}, {sum(self.frames)} training and {self.test_frames} "
-            f"test frames, {_counted(len(self.classes), 'class', 'classes')}."
+            f"{self.name}: {counted(len(self.frames), 'step')}, {sum(self.frames)} training and "
+            f"{counted(self.test_frames, 'test frame')}, {counted(len(self.classes), 'class', 'classes')}."
         )
         named = ", ".join(self.videos[:VIDEOS_NAMED])
         more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""
-        order = f"In order: {_counted(len(self.videos), 'video')} ({named}{more})."
+        order = f"In order: {counted(len(self.videos), 'video')} ({named}{more})."
         known = "" if self.labelled == sum(self.frames) else f" {self.labelled} of {sum(self.frames)} frames labelled;"
         density = (
             f"Labels:{known} {self.boxes / max(1, self.labelled):.1f} objects a frame, "
             f"{100 * self.empty / max(1, self.labelled):.0f} % of frames without any."
         )
-        return [counts, order, density]
+        lost = [f"Left out, because they cannot be used: {counted(self.lost, 'frame')}."] if self.lost else []
+        held_out = f"Held out, but not tested on, because nobody has labelled them: {counted(self.untested, 'frame')}."
+        untested = [held_out] if self.untested else []
+        return [counts, order, density, *lost, *untested]
 
 
 def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Overview:
@@ -101,9 +110,11 @@ def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Ove
     shape = (benchmark.steps, len(benchmark.classes))
     boxes, present = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     videos: dict[str, None] = {}
-    frames, labelled, empty = [], 0, 0
+    frames, labelled, empty, lost = [], 0, 0, benchmark.lost_test_frames
     for step in range(benchmark.steps):
-        pairs = benchmark.moment(step)
+        met = benchmark.moment(step)
+        pairs = [(frame, labels) for frame, labels in met if not isinstance(frame.content, Lost)]
+        lost += len(met) - len(pairs)
         known = _known(pairs)
         boxes[step], present[step] = _tally(known, len(benchmark.classes))
         videos.update((frame.video, None) for frame, _ in pairs)
@@ -129,6 +140,8 @@ def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Ove
             )
             for number, name in enumerate(benchmark.classes)
         ),
+        lost=lost,
+        untested=benchmark.unlabelled_test_frames,
     )
 
 
@@ -183,7 +196,3 @@ def _tally(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int
         boxes += shown
         frames += shown > 0
     return boxes, frames
-
-
-def _counted(number: int, thing: str, things: str = "") -> str:
-    return f"{number} {thing if number == 1 else things or f'{thing}s'}"

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from PIL import Image as PillowImage
-from PIL import ImageOps
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from leocod.data.reading import counted, natural
 from leocod.errors import InvalidData
-from leocod.imagefile import opened
+from leocod.imagefile import opened, pixels_of
 from leocod.report.contact_sheet import contact_sheet
 from leocod.rundir import free_path, refuse_if_taken, write_json
 from leocod.sinks.detections import coco_results
@@ -92,6 +92,11 @@ def predict(
         write_json(folder / "detections.json", _coco(seen, classes))
     if video is not None and video.damage:
         tell(f"{source} could be read up to frame {len(seen)}: {video.damage}.")
+    if video is not None and video.corrupt:
+        damaged = f"{counted(len(video.corrupt), 'frame')} of {source} damaged, such as frame {video.corrupt[0]}"
+        tell(f"{damaged}: what is found there may be wrong.")
+    found = [len(one.detections) for one in seen]
+    tell(f"{counted(sum(found), 'object')} in {sum(map(bool, found))} of {counted(len(seen), 'frame')}.")
     return len(seen)
 
 
@@ -123,11 +128,9 @@ def detected(pictures: Iterable[Picture], detect: Predict, threshold: float) -> 
 
 
 def images(source: Path) -> Iterator[Picture]:
-    """One image, or all images in a folder in the order of their names; each upright, as it was taken."""
+    """One image, or all in a folder in the order of their names, numbers by value; each upright, as it was taken."""
     for file in _image_files(source):
-        with opened(file) as image:
-            pixels = np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
-        yield Picture(file.name, pixels)
+        yield Picture(file.name, pixels_of(file, upright=True))
 
 
 def frames_progress(console: Console) -> Progress:
@@ -185,7 +188,8 @@ def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequen
     for picture, found in looked_at:
         # a.jpg and a.png may lie in one folder.
         file = free_path(folder / f"{Path(found.name).stem}.png")
-        PillowImage.fromarray(_annotated(picture.image, found, classes)).save(file)
+        # Drawn pictures are looked at, not kept: quick to write is better than small.
+        PillowImage.fromarray(_annotated(picture.image, found, classes)).save(file, compress_level=1)
         seen.append(found)
     return seen
 
@@ -226,4 +230,5 @@ def _time(found: Found) -> dict[str, float]:
 def _image_files(source: Path) -> list[Path]:
     if source.is_file():
         return [source]
-    return sorted(file for file in source.iterdir() if file.suffix.lower() in IMAGES)
+    files = (file for file in source.iterdir() if file.suffix.lower() in IMAGES)
+    return sorted(files, key=lambda file: natural(file.name))

@@ -14,7 +14,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, distributed, nn
 
-from leocod.errors import Disagreement
+from leocod.errors import Disagreement, InvalidConfig, LeocodError
 from leocod.gradients import gradient_of, set_gradient
 from leocod.types import Detections, Images
 
@@ -33,6 +33,8 @@ def rank() -> int:
 
 def place(device: str) -> str:
     """The device of this process: with several GPUs in a machine, each process has its own."""
+    if size() > 1 and device.startswith("cuda:"):
+        raise InvalidConfig(f"device is '{device}': it should be cuda, so that each process has a GPU of its own.")
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if device == "cuda" and size() > 1 else device
 
 
@@ -49,6 +51,20 @@ def joined(device: str) -> Iterator[None]:
         yield
     finally:
         distributed.destroy_process_group()
+
+
+def first_may(check: Callable[[], None]) -> None:
+    """The first process looks whether something may be done; if not, all leave with what it says."""
+    refusal: str | None = None
+    if rank() == 0:
+        try:
+            check()
+        except LeocodError as error:
+            if size() == 1:
+                raise
+            refusal = str(error)
+    if size() > 1 and (said := _gathered(refusal)[0]) is not None:
+        raise LeocodError(said)
 
 
 def add_up(losses: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, Tensor]:

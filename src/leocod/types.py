@@ -47,6 +47,11 @@ class Frame:
             # Everyone who gets the frame shares these pixels.
             object.__setattr__(self, "content", _sealed(self.content))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # What comes from another process is sealed again.
+        self.__dict__.update(state)
+        self.__post_init__()
+
     @property
     def bytes(self) -> int:
         """Of the pixels it holds; knowing where they are is as good as nothing."""
@@ -137,6 +142,11 @@ class Labels:
             )
         if (self.classes < 0).any():
             raise InvalidLabels(f"Class {int(self.classes.min())} is negative.")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # What comes from another process is sealed again.
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.boxes)

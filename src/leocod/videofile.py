@@ -41,6 +41,8 @@ class VideoFile:
             self.time_base = Fraction(stream.time_base or 1 / self.rate)
         self.damage: str | None = None
         """Why the last frame that was read is not the last of the file, if something is known against it."""
+        self.corrupt: list[int] = []
+        """Frames, by number from 0, that the decoder could not wholly make out and filled in from others."""
 
     def __iter__(self) -> Iterator[Shown]:
         with opened(self.path) as container:
@@ -50,6 +52,8 @@ class VideoFile:
             while (frame := self._next(decoded, number, container.format.name)) is not None:
                 stamp = number / self.rate if frame.pts is None else Fraction(frame.pts) * frame.time_base
                 first = stamp if first is None else first
+                if frame.is_corrupt:
+                    self.corrupt.append(number)
                 yield Shown(upright(frame.to_ndarray(format="rgb24"), quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:

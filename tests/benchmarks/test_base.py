@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions, Reshuffled, Shuffle, Stream
 from leocod.data.recording import Entry, Problem, Recording, split
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.labelling import BudgetLabeller
+from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.types import Labels
 
 
@@ -112,7 +113,9 @@ class Films(Recorded):
             if number in self.broken:
                 report(Problem(self.folder / "list", f"frame {number}", "bad", frame=number))
             size = None if self.sizeless else (60, 80)
-            entries.append(Entry(number, "film", number, picture, size, labels, broken=number in self.broken))
+            record = f"list, frame {number}"
+            entry = Entry(number, "film", number, picture, size, labels, broken=number in self.broken, record=record)
+            entries.append(entry)
         return Recording(("mug",), split(entries, frames_per_step=3, held_out=1), {1: frozenset({2})})
 
 
@@ -184,7 +187,9 @@ def test_a_cut_picture_is_skipped_too(folder):
 def test_a_picture_of_another_size_than_its_record_is_skipped_too(folder, a_picture):
     a_picture(folder / "5.png", (80, 60))
 
-    with pytest.raises(InvalidFrame, match=r"Frame 5 of film .*5\.png.*expected 60 x 80 x 3"):
+    with pytest.raises(
+        InvalidFrame, match=r"list, frame 5, .*5\.png: it is 60 x 80 .*says 80 x 60. Correct the record"
+    ):
         handed_out(Films(folder))
     assert list(handed_out(Films(folder, on_bad_frame="skip"))[1]) == [5]
 
@@ -199,19 +204,54 @@ def test_a_frame_found_broken_by_the_reader_stops_or_is_skipped(folder):
     assert {frame: told.endswith("list, frame 5: bad") for frame, told in skipped.items()} == {5: True}
 
 
+def _cut(file):
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) * 2 // 3])
+
+
+@pytest.mark.parametrize("damage", ["broken", "empty", "cut"])
 @pytest.mark.parametrize("lost", [4, 5, 6])
-def test_a_broken_frame_does_not_change_which_others_are_labelled(folder, lost):
-    whole, _ = handed_out(Films(folder), per_step=1)
+@pytest.mark.parametrize("per_step", [1, 2])
+def test_what_is_labelled_beside_damage_is_what_was_before(folder, damage, lost, per_step):
+    whole, _ = handed_out(Films(folder), per_step=per_step)
+    broken = (lost,) if damage == "broken" else ()
+    if damage == "empty":
+        (folder / f"{lost}.png").write_bytes(b"")
+    elif damage == "cut":
+        _cut(folder / f"{lost}.png")
 
-    steps, _ = handed_out(Films(folder, broken=(lost,), on_bad_frame="skip"), per_step=1)
+    steps, skipped = handed_out(Films(folder, broken=broken, on_bad_frame="skip"), per_step=per_step)
 
-    (drawn,) = whole[1][1]
-    assert [ids for _, ids in steps[::2]] == [ids for _, ids in whole[::2]]
-    if lost != drawn:
-        assert steps[1][1] == [drawn]
-    else:
-        # Its turn passes to the next.
-        assert len(steps[1][1]) == 1
+    assert steps == [
+        ([one for one in frames if one != lost], [one for one in ids if one != lost]) for frames, ids in whole
+    ]
+    assert list(skipped) == [lost]
+
+
+def test_a_broken_frame_that_nobody_labelled_has_no_turn(folder):
+    whole, _ = handed_out(Films(folder, unlabelled=(5,)), per_step=1)
+
+    steps, _ = handed_out(Films(folder, unlabelled=(5,), broken=(5,), on_bad_frame="skip"), per_step=1)
+
+    assert [ids for _, ids in steps] == [ids for _, ids in whole]
+
+
+def test_a_broken_frame_is_neither_revealed_by_a_published_choice_nor_truth(folder):
+    stream = Stream(Films(folder, broken=(2,), on_bad_frame="skip"), FixedLabeller(frozenset({0, 2}), per_step=1))
+
+    step = next(stream.steps())
+
+    assert (sorted(step.labels), sorted(stream.truth)) == ([0], [0, 1])
+
+
+def test_what_no_run_can_go_on_with_is_an_error_even_if_frames_are_skipped(folder):
+    class Listless(Films):
+        def record(self, report):
+            report(Problem(self.folder / "list", "number 3", "no id", fatal=True))
+            return super().record(report)
+
+    with pytest.raises(InvalidData, match="list, number 3: no id"):
+        Listless(folder, on_bad_frame="skip")
 
 
 def test_a_step_whose_frames_are_all_lost_is_empty(folder):
@@ -257,17 +297,45 @@ def test_a_bad_test_picture_is_found_before_the_run(folder):
 def test_a_test_picture_of_another_size_is_found_before_the_run(folder, a_picture):
     a_picture(folder / "7.png", (80, 60))
 
-    with pytest.raises(InvalidFrame, match=r"7\.png is 60 x 80 pixels large, but its record says 80 x 60"):
+    with pytest.raises(InvalidFrame, match=r"list, frame 7, .*7\.png: it is 60 x 80 pixels large, .*says 80 x 60"):
+        _ = Films(folder).test
+
+
+def test_a_cut_test_picture_is_found_before_the_run(folder):
+    _cut(folder / "7.png")
+
+    with pytest.raises(InvalidFrame, match=r"7\.png is not a readable image"):
         _ = Films(folder).test
 
 
 def test_bad_test_pictures_can_be_skipped_even_cut_ones(folder):
-    content = (folder / "7.png").read_bytes()
-    (folder / "7.png").write_bytes(content[: len(content) * 2 // 3])
+    _cut(folder / "7.png")
     films = Films(folder, on_bad_frame="skip")
 
     assert [frame.id for frame, _ in films.test] == [3, 11]
     assert [problem.frame for problem in films.problems] == [7]
+
+
+def test_test_frames_that_are_lost_are_counted_and_those_that_nobody_labelled_apart(folder):
+    _cut(folder / "7.png")
+    films = Films(folder, broken=(3,), unlabelled=(11,), on_bad_frame="skip")
+
+    assert (films.lost_test_frames, films.unlabelled_test_frames, len(films.test)) == (2, 1, 0)
+    assert films.test_steps() == []
+
+
+def test_a_benchmark_that_is_whole_has_lost_nothing(folder, a_frame):
+    for benchmark in (Films(folder), Small(a_frame)):
+        assert (benchmark.lost_test_frames, benchmark.unlabelled_test_frames) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [([], "at least one name"), (["a", "a"], "'a' is named twice"), (["a\nb"], "control character")],
+)
+def test_the_classes_that_take_part_are_names_each_once(classes, said):
+    with pytest.raises(ValidationError, match=said):
+        RecordedOptions(classes=classes)
 
 
 def _damage(file, content):

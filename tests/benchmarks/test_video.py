@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from leocod.benchmarks.base import Stream
 from leocod.benchmarks.video import Video, VideoOptions
@@ -57,6 +60,38 @@ def test_every_frame_comes_in_order_and_test_frames_are_the_labelled_ones(reques
     values = [[round(one[1] / 20) for one in step] for step in steps]
     assert values == [[0, 1, 2], [4, 5, 6], [8, 9]]
     assert [(round(frame.image()[0, 0, 0] / 20), len(marked)) for frame, marked in benchmark.test] == [(3, 1), (7, 1)]
+
+
+def test_photos_are_upright_in_size_and_pixels(tmp_path, labels):
+    note = Image.Exif()
+    note[0x0112] = 6
+    (tmp_path / "photos").mkdir()
+    for number in range(10):
+        pixels = np.zeros((60, 80, 3), np.uint8)
+        pixels[:10, :10] = 255
+        Image.fromarray(pixels).save(tmp_path / "photos" / f"{number}.png", exif=note)
+
+    benchmark = video(tmp_path / "photos", labels=labels)
+
+    # A quarter clockwise: what was in the upper left corner is in the upper right one.
+    for frame, _ in (*benchmark.moment(0), *benchmark.test):
+        assert frame.size == (80, 60)
+        assert frame.image()[0, [0, -1], 0].tolist() == [0, 255]
+        assert frame.bytes == 0
+
+
+def test_a_photo_that_is_upright_keeps_its_file(folder, labels):
+    assert all(isinstance(frame.content, Path) for frame, _ in video(folder, labels=labels).moment(0))
+
+
+def test_a_test_frame_that_cannot_be_read_is_lost_and_one_without_labels_is_not(folder, labels):
+    for number in (3, 7):
+        (folder / f"{number}.png").write_bytes(b"")
+    lost = video(folder, labels=labels, on_bad_frame="skip")
+    unlabelled = video(folder, labels=labels, on_bad_frame="skip", frames_per_step=2)
+
+    assert (lost.lost_test_frames, lost.unlabelled_test_frames) == (2, 0)
+    assert (unlabelled.lost_test_frames, unlabelled.unlabelled_test_frames) == (0, 3)
 
 
 def test_portrait_frames_of_a_folder_stay_portrait(folder, labels, sizes, told):

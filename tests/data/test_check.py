@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import av
@@ -11,11 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image as PillowImage
 
-from leocod.data.check import Findings, check, look_at_pictures
-from leocod.data.recording import Entry
+from leocod.data.check import Findings, check
 from leocod.errors import InvalidData
 
 SIZE = (12, 20)
+
+
+PLACE: dict[int, dict[str, Any]] = {n: {"step": 0, "held_out": n == 3} for n in (1, 2, 3)}
 
 
 def picture(path: Path, size: tuple[int, int] = SIZE) -> Path:
@@ -25,12 +26,12 @@ def picture(path: Path, size: tuple[int, int] = SIZE) -> Path:
 
 
 def coco(folder: Path, change: Callable[[dict[str, Any]], None] = lambda content: None) -> Path:
-    """Three frames of one video, the last without objects."""
+    """Three frames of one video, the last without objects and held out."""
     content: dict[str, Any] = {
         "videos": [{"id": 1, "name": "walk"}],
         "categories": [{"id": 1, "name": "mug"}, {"id": 2, "name": "book"}],
         "images": [
-            {"id": n, "file_name": f"{n}.jpg", "height": 12, "width": 20, "video_id": 1, "frame_id": n}
+            {"id": n, "file_name": f"{n}.jpg", "height": 12, "width": 20, "video_id": 1, "frame_id": n, **PLACE[n]}
             for n in (1, 2, 3)
         ],
         "annotations": [
@@ -78,7 +79,10 @@ def set_value(group: str, position: int, key: str, value: Any) -> Callable[[dict
         (set_value("annotations", 0, "category_id", 7), "class", "no class 7"),
         (set_value("annotations", 0, "image_id", 9), "stray annotation", "there is no image 9"),
         (set_value("images", 0, "video_id", 4), "order", "its video_id is 4"),
-        (set_value("images", 0, "file_name", "../1.jpg"), "file", "leads outside"),
+        (set_value("images", 0, "file_name", "../1.jpg"), "path", "image 1: the path '../1.jpg' leads outside"),
+        (set_value("images", 0, "id", [1]), "file", "number 0 of 'images': its id is [1]"),
+        (set_value("images", 0, "video_id", [1]), "order", "image 1: its video_id is [1]"),
+        (set_value("annotations", 0, "iscrowd", "0"), "crowd", "annotation 1 of image 1: its iscrowd is '0'"),
     ],
 )
 def test_what_would_stop_a_run_is_found_and_told(
@@ -98,8 +102,9 @@ def test_what_would_stop_a_run_is_found_and_told(
         (set_value("annotations", 0, "category_id", 2), "unused class", "class 'mug': no usable frame shows it"),
         (set_value("annotations", 1, "id", 1), "duplicate id", "annotation 1: 2 annotations are called that"),
         (set_value("annotations", 1, "iscrowd", 1), "crowd", "annotation 2 of image 2"),
-        (set_value("images", 2, "frame_id", 1), "order", "image 3: its frame number 1 does not come after 2"),
         (set_value("images", 2, "labelled", False), "unlabelled frame", "3.jpg: nobody has labelled it"),
+        (set_value("images", 2, "labelled", False), "no test frame", "no labelled frame is held out"),
+        (set_value("images", 1, "file_name", "1.jpg"), "duplicate picture", "image 2: its picture '1.jpg' is that of"),
     ],
 )
 def test_what_a_run_can_live_with_is_told_too(
@@ -112,6 +117,43 @@ def test_what_a_run_can_live_with_is_told_too(
     assert any(told in line for line in findings.lines(20))
 
 
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (1, "image 3: its frame number 1 does not come after 2"),
+        ("3", "image 3: its frame_id is '3', while other frames of its video have a whole number"),
+        (None, "image 3: its frame_id is None, while"),
+    ],
+)
+def test_an_order_that_is_not_that_of_the_numbers_is_told(tmp_path: Path, number: Any, told: str) -> None:
+    def change(content: dict[str, Any]) -> None:
+        for image in content["images"]:
+            del image["step"]
+        content["images"][2]["frame_id"] = number
+
+    findings = check(coco(tmp_path, change))
+
+    assert [(one.kind, one.breaks) for one in findings.problems] == [("order", False), ("no test frame", False)]
+    assert told in str(findings.problems[0])
+
+
+def test_every_path_that_leaves_the_root_is_listed(tmp_path: Path) -> None:
+    def change(content: dict[str, Any]) -> None:
+        for image in content["images"]:
+            image["file_name"] = f"../{image['file_name']}"
+
+    findings = check(coco(tmp_path, change))
+
+    assert kinds(findings, breaks=True) == ["path"] * 3
+
+
+def test_an_odd_file_name_stays_in_its_line(tmp_path: Path) -> None:
+    findings = check(coco(tmp_path, set_value("images", 1, "file_name", "a\nb[red]\x1b.jpg")))
+
+    assert all(line.isprintable() for line in findings.lines(20))
+    assert any(r"a\nb[red]\x1b.jpg: no such file" in line for line in findings.lines(20))
+
+
 def test_a_cut_picture_is_found_by_decoding_it_and_not_by_its_header(tmp_path: Path) -> None:
     file = coco(tmp_path) / "images" / "2.jpg"
     file.write_bytes(file.read_bytes()[:-200])
@@ -119,7 +161,7 @@ def test_a_cut_picture_is_found_by_decoding_it_and_not_by_its_header(tmp_path: P
     whole, quick = check(tmp_path), check(tmp_path, quick=True)
 
     assert kinds(whole, breaks=True) == ["picture"]
-    assert str(whole.problems[0]).startswith(f"{file}, frame 1 of walk: is not a readable image")
+    assert str(whole.problems[0]).startswith(f"{file}, frame 1 of walk: it is not a readable image")
     assert not quick.problems
 
 
@@ -149,7 +191,7 @@ def test_only_so_many_are_listed_but_all_are_counted(tmp_path: Path) -> None:
     assert lines[1] == "picture: 3, would stop a run"
     assert len([line for line in lines if "no such file" in line]) == 2
     assert lines[4] == "  ... and 1 more"
-    assert lines[-1] == "5 problems, 3 of which would stop a run."
+    assert lines[-1] == "6 problems, 3 of which would stop a run."
 
 
 def test_a_cut_json_is_one_problem_that_would_stop_a_run(tmp_path: Path) -> None:
@@ -164,6 +206,29 @@ def test_a_cut_json_is_one_problem_that_would_stop_a_run(tmp_path: Path) -> None
     assert lines[2].startswith(f"  {file} is not readable JSON")
 
 
+def test_the_folder_that_was_meant_is_named(tmp_path: Path) -> None:
+    processed(tmp_path / "data")
+
+    with pytest.raises(InvalidData, match=r"Did you mean the folder around it, .*/data\?"):
+        check(tmp_path / "data" / "clip")
+    with pytest.raises(InvalidData, match=r"Did you mean .*/data\?"):
+        check(tmp_path)
+
+
+def test_a_turned_picture_is_told_of_where_it_is_not_turned(tmp_path: Path) -> None:
+    coco(tmp_path)
+    note = PillowImage.Exif()
+    note[0x0112] = 3
+    PillowImage.new("RGB", (20, 12)).save(tmp_path / "images" / "2.jpg", exif=note)
+
+    stored, upright = check(tmp_path), check(tmp_path / "images", labels=tmp_path / "annotations.json")
+
+    assert kinds(stored, breaks=False) == ["turned picture"]
+    assert "EXIF orientation 3" in str(stored.problems[0])
+    assert kinds(upright, breaks=False) == ["no test frame"]
+    assert not stored.breaks
+
+
 def test_what_is_not_there_cannot_be_checked(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match="No file or folder"):
         check(tmp_path / "none")
@@ -175,24 +240,31 @@ def processed(folder: Path, *, rows: str = "step_00000,clip/annotations/a.json,1
     (folder / "clip" / "annotations").mkdir(parents=True)
     (folder / "clip" / "mapping.json").write_text('{"mug": 0}')
     (folder / "clip" / "train_anno1.csv").write_text(f"step_name,json_file,oracle\n{rows}")
-    (folder / "clip" / "test.csv").write_text("step_name,json_file\n")
-    picture(folder / "clip" / "images" / "a.png")
+    (folder / "clip" / "test.csv").write_text("step_name,json_file\nstep_00000,clip/annotations/b.json\n")
     box = {"category": "mug", "bbox": [1, 2, 5, 6], "bbox_mode": 0}
-    frame = {"file_name": "a.png", "height": 12, "width": 20, "image_id": 1, "annotations": [box]}
-    (folder / "clip" / "annotations" / "a.json").write_text(json.dumps(frame))
+    for name in ("a", "b"):
+        picture(folder / "clip" / "images" / f"{name}.png")
+        frame = {"file_name": f"{name}.png", "height": 12, "width": 20, "image_id": 1, "annotations": [box]}
+        (folder / "clip" / "annotations" / f"{name}.json").write_text(json.dumps(frame))
     return folder
 
 
 def oak(folder: Path) -> Path:
-    picture(folder / "Raw" / "0" / "walk_1.jpg")
-    (folder / "Label" / "0").mkdir(parents=True)
     one = {"id": 1, "category": "mug", "box2d": {"x1": 1, "y1": 2, "x2": 5, "y2": 6}}
-    (folder / "Label" / "0" / "walk_1.json").write_text(json.dumps([one]))
+    for number, labels in ((1, "Label"), (2, "Label_test")):
+        picture(folder / "Raw" / "0" / f"walk_{number}.jpg")
+        (folder / labels / "0").mkdir(parents=True)
+        (folder / labels / "0" / f"walk_{number}.json").write_text(json.dumps([one]))
     return folder
 
 
 def egoobjects(folder: Path) -> Path:
-    coco(folder)
+    def seventeen(content: dict[str, Any]) -> None:
+        content["images"] += [{**content["images"][0], "id": n, "file_name": f"{n}.jpg"} for n in range(4, 18)]
+
+    coco(folder, seventeen)
+    for number in range(4, 18):
+        picture(folder / "images" / f"{number}.jpg")
     (folder / "annotations.json").rename(folder / "EgoObjectsV1_unified_train.json")
     return folder
 
@@ -286,21 +358,25 @@ def test_labels_apart_go_with_frames_only(tmp_path: Path) -> None:
         check(tmp_path, "coco", labels=tmp_path / "annotations.json")
     with pytest.raises(InvalidData, match="No file or folder '.*none.json'"):
         check(tmp_path / "images", labels=tmp_path / "none.json")
+    with pytest.raises(InvalidData, match=r"--labels goes with .* but .*annotations\.json is a json"):
+        check(tmp_path / "annotations.json", labels=tmp_path / "annotations.json")
 
 
-def test_who_has_seen_enough_does_not_wait_for_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [Entry(n, "walk", n, picture(tmp_path / "a.png"), (1, 1), None) for n in range(200)]
-    decoded: list[Path] = []
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (set_value("images", 1, "video_id", None), "order"),
+        (set_value("images", 1, "video_id", [1]), "order"),
+        (set_value("images", 1, "file_name", "1.jpg"), "duplicate picture"),
+        (set_value("annotations", 1, "id", 1), "duplicate id"),
+    ],
+)
+def test_the_released_egoobjects_is_checked_as_closely(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], kind: str
+) -> None:
+    file = egoobjects(tmp_path) / "EgoObjectsV1_unified_train.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
 
-    def slowly(file: Path) -> np.ndarray:
-        decoded.append(file)
-        sleep(0.01)
-        return np.zeros((*SIZE, 3), np.uint8)
-
-    monkeypatch.setattr("leocod.data.check.pixels_of", slowly)
-    problems = look_at_pictures(entries, quick=False, tell=lambda total: None)
-    first = next(problems)
-    problems.close()
-
-    assert first.kind == "size"
-    assert len(decoded) < 200
+    assert [problem.kind for problem in check(tmp_path).problems] == [kind]

@@ -214,8 +214,8 @@ def test_annotations_of_no_image_are_told(written, met, boxes):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (damaged("images", 0, file_name="../s/9.png"), r"image 4: the path .* leads outside"),
-        (damaged("images", 0, file_name="/etc/passwd"), r"image 4: the path .* leads outside"),
+        (damaged("categories", 0, name="a\nb"), r"class 'a\\nb': its name has a control character"),
+        (damaged("categories", 0, name="\ud800"), r"class '\\ud800': its name has a control character"),
         (damaged("categories", 0, id=9), "two categories have the id 9"),
         (damaged("categories", 0, name="book"), "two categories are called 'book'"),
         (damaged("categories", 0, name=5), "its name is 5, no text"),
@@ -233,7 +233,52 @@ def test_an_image_without_an_id_has_no_place(written, met, record):
     found = read_coco_video(written(lambda content: content["images"].append(record)), report=met.append)
 
     assert len(found.entries) == 4
-    assert ["number 4 of 'images'" in str(one) for one in met] == [True]
+    assert [("number 4 of 'images'" in str(one), one.fatal) for one in met] == [(True, True)]
+
+
+def test_an_annotation_that_names_no_image_may_be_any_frames(written, met):
+    read_coco_video(written(damaged("annotations", 0, image_id=4.0)), report=met.append)
+
+    assert [("its image_id is 4.0: it should be" in str(one), one.fatal) for one in met] == [(True, True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../s/9.png", "leads outside"),
+        ("/etc/passwd", "leads outside"),
+        ("a" * 300, "too long for this disk"),
+        ("a\0b", "no file name can have"),
+        ("\ud800.png", "no file name can have"),
+    ],
+)
+def test_a_path_that_cannot_be_followed_costs_its_frame(written, met, name, said):
+    file = written(damaged("images", 0, file_name=name))
+
+    with pytest.raises(InvalidData, match=rf"labels\.json, image 4: the path .*{said}"):
+        read_coco_video(file)
+    found = read_coco_video(file, report=met.append)
+
+    assert [(one.kind, one.fatal) for one in met] == [("path", False)]
+    assert sum(entry.broken for entry in found.entries) == 1
+
+
+@pytest.mark.parametrize(("crowd", "broken"), [(0, 0), (None, 0), ("1", 1), (2, 1), ([], 1)])
+def test_a_crowd_is_0_or_1(written, met, crowd, broken):
+    found = read_coco_video(written(damaged("annotations", 0, iscrowd=crowd)), report=met.append)
+
+    assert [one.kind for one in met] == ["crowd"] * broken
+    assert sum(entry.broken for entry in found.entries) == broken
+
+
+def test_a_broken_frame_is_one_that_somebody_labelled_unless_it_says_otherwise(written, met):
+    def change(content):
+        for image, labelled in zip(content["images"][:2], (True, False), strict=True):
+            image.update(file_name="none.png", labelled=labelled)
+
+    found = read_coco_video(written(change), report=met.append)
+
+    assert sorted(entry.labels is None for entry in found.entries if entry.broken) == [False, True]
 
 
 def test_an_image_of_no_video_has_no_place(written, met):
@@ -251,5 +296,5 @@ def test_a_cut_file_and_a_file_that_is_something_else_are_told(written):
     with pytest.raises(InvalidData, match=r"labels\.json is not readable JSON"):
         read_coco_video(file)
     file.write_text(json.dumps([1]))
-    with pytest.raises(InvalidData, match=r"labels\.json holds list"):
+    with pytest.raises(InvalidData, match=r"labels\.json holds a list"):
         read_coco_video(file)

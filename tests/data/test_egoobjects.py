@@ -55,6 +55,45 @@ def test_every_frame_is_read_box_for_box(root, boxes):
     assert boxes(found) == [[("mug", 0, 10, 20, 40)], [("book", 5.5, 60, 55.5, 80)], [], []]
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([], "holds a list: it should be an object with cat_det_cats"),
+        ({"cat_det_cats": 5}, "'cat_det_cats' is 5: it should be a list"),
+        ({"cat_det_cats": [{"id": 1, "name": 7}]}, "category 1: its name is 7"),
+    ],
+)
+def test_metadata_that_is_none_is_told_by_its_own_names(root, a_json, content, said):
+    a_json(root / "EgoObjectsV1_unified_metadata.json", content)
+
+    with pytest.raises(InvalidData, match=rf"metadata\.json.*{said}"):
+        read_egoobjects(root)
+
+
+@pytest.mark.parametrize("video", [None, [1], 1.5])
+def test_a_video_that_cannot_be_one_is_an_error_in_every_run(root, met, video):
+    file = root / "EgoObjectsV1_unified_train.json"
+    content = json.loads(file.read_text())
+    content["images"][1]["video_id"] = video
+    file.write_text(json.dumps(content))
+
+    read_egoobjects(root, report=met.append)
+
+    assert [(one.fatal, "image 11: its video_id is" in str(one)) for one in met] == [(True, True)]
+
+
+def test_an_address_that_is_none_costs_its_frame(root, met):
+    file = root / "EgoObjectsV1_unified_train.json"
+    content = json.loads(file.read_text())
+    content["images"][0]["url"] = "https://[there"
+    file.write_text(json.dumps(content))
+
+    found = read_egoobjects(root, report=met.append)
+
+    assert [entry.id for entry in found.entries if entry.broken] == [0]
+    assert "image 10: its file_name is 'https://[there': it should be a path" in str(met[0])
+
+
 def test_without_metadata_the_classes_are_those_of_the_training_file(root, boxes):
     (root / "EgoObjectsV1_unified_metadata.json").unlink()
 

@@ -143,8 +143,7 @@ def test_a_frame_that_is_listed_twice_is_told(root):
         ("train_anno1.csv", "step_00001/f3", "step_00001/f9", "line 4: it lists other frames than train_anno2.csv"),
         ("train_anno1.csv", ",1\n", ",yes\n", "line 3: oracle is 'yes'"),
         ("train_anno1.csv", "oracle", "orakel", "no column 'oracle'"),
-        ("test.csv", "oak/annotations", "../annotations", "line 2: the path .* leads outside"),
-        ("test.csv", "oak/annotations", "/annotations", "line 2: the path .* leads outside"),
+        ("mapping.json", "{", '{"a\\u001b": 2, ', "its name has a control character"),
         ("mapping.json", ": 1", ": 2", "numbered 0 to 1, each once"),
         ("mapping.json", ": 1", ': "1"', "class names, each with its number"),
         ("mapping.json", "}", "", "not readable JSON"),
@@ -181,5 +180,32 @@ def test_a_frame_outside_annotations_is_told(root):
         file.write_text(file.read_text().replace("oak/annotations/step_00001/f3", "oak/f3"))
     (root / "oak" / "f3.json").write_text('{"annotations": []}')
 
-    with pytest.raises(InvalidData, match=r"f3\.json is not under a folder 'annotations'"):
+    with pytest.raises(InvalidData, match=r"f3\.json: it is not under a folder 'annotations'"):
+        read_processed(root)
+
+
+@pytest.mark.parametrize("folder", ["../annotations", "/annotations"])
+def test_a_list_that_leads_out_of_the_root_costs_the_frame_and_opens_nothing(root, met, folder):
+    file = root / "oak" / "test.csv"
+    file.write_text(file.read_text().replace("oak/annotations", folder, 1))
+
+    with pytest.raises(InvalidData, match=r"test\.csv, line 2: the path .* leads outside"):
+        read_processed(root)
+    found = read_processed(root, report=met.append)
+
+    assert [one.kind for one in met] == ["path"]
+    assert [(entry.held_out, entry.picture) for entry in found.entries if entry.broken] == [(True, file)]
+
+
+def test_lines_are_counted_with_empty_ones_which_change_nothing(root):
+    whole = read_processed(root)
+    file = root / "oak" / "train_anno1.csv"
+    header, first, *rest = file.read_text().splitlines()
+    file.write_text("\n".join([header, "", first, *rest]))
+
+    found = read_processed(root)
+    file.write_text(file.read_text().replace(",0", ",no").replace(",1", ",yes"))
+
+    assert found.given == whole.given
+    with pytest.raises(InvalidData, match=r"train_anno1\.csv, line 3: oracle is"):
         read_processed(root)

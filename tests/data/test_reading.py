@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
-from leocod.data.reading import natural, read_json, read_rows, shown
+from leocod.data.reading import natural, read_json, read_rows, shown, told_of
 from leocod.errors import InvalidData
 
 
@@ -57,7 +58,21 @@ def test_a_file_that_is_not_there_or_too_large_is_told(tmp_path):
 def test_columns_are_taken_by_name(tmp_path):
     (tmp_path / "a.csv").write_text('b,c,a\n1,2,3\n\n4,5,"6,7"\n')
 
-    assert read_rows(tmp_path / "a.csv", ("a", "b")) == [("3", "1"), ("6,7", "4")]
+    assert read_rows(tmp_path / "a.csv", ("a", "b")) == [(2, ("3", "1")), (4, ("6,7", "4"))]
+
+
+def test_a_row_over_several_lines_is_called_by_its_first(tmp_path):
+    (tmp_path / "a.csv").write_text('a\n"x\ny"\nz\n')
+
+    assert read_rows(tmp_path / "a.csv", ("a",)) == [(2, ("x\ny",)), (4, ("z",))]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("a.json: it is bad", "it is bad"), ("a.json is bad", "it is bad"), ("b.json is bad", "b.json is bad")],
+)
+def test_a_file_that_is_named_already_is_not_named_again(said, told):
+    assert told_of(Path("a.json"), InvalidData(said)) == told
 
 
 @pytest.mark.parametrize(

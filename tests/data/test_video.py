@@ -5,6 +5,7 @@ from __future__ import annotations
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from leocod.data.video import read_video
 from leocod.errors import InvalidConfig, InvalidData
@@ -58,7 +59,7 @@ def test_frames_of_a_folder_come_by_number_and_labels_by_name(folder, a_label_fi
 
 @pytest.mark.parametrize("naming", ["frame_id", "frame_number", "file_name"])
 def test_frames_of_a_file_are_labelled_by_number_from_0(film, a_label_file, boxes, naming):
-    named = {"file_name": "film_000003.jpg"} if naming == "file_name" else {naming: 3, "file_name": "film.mp4"}
+    named = {"file_name": "film_000003"} if naming == "file_name" else {naming: 3, "file_name": "film.mp4"}
     labels = a_label_file([{"id": 7, **named}], [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [1, 2, 3, 4]}])
 
     found = read_video(film, labels)
@@ -94,7 +95,7 @@ def test_without_labels_the_classes_must_be_named(folder):
     [
         ({"file_name": "f99.png"}, "image 1: it labels a frame 'f99.png', which is not among the 12"),
         ({"file_name": None}, "image 1: it labels a frame None"),
-        ({"file_name": "f3.png", "height": 61, "width": 80}, "height and width are 61 and 80, but the frame's are 60"),
+        ({"file_name": "f3.png", "height": 61, "width": 80}, "it is 80 x 60 pixels large, but its record says 80 x 61"),
         ({"file_name": "f3.png", "height": "60", "width": 80}, "should be pixels"),
     ],
 )
@@ -107,16 +108,60 @@ def test_labels_that_fit_no_frame_are_told(folder, a_label_file, met, image, sai
     assert len(met) == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["film_000003.jpg", "film_3", "other_000003", "3", "film_000003_1", None, "frame_000003"]
+)
+def test_a_name_that_does_not_say_the_frame_of_a_film_is_an_error_in_every_run(film, a_label_file, met, name):
+    labels = a_label_file([{"id": 1, "file_name": name}])
+
+    with pytest.raises(InvalidData, match=r"image 1: it does not say which frame of film\.mp4 .*Give it a frame_id"):
+        read_video(film, labels)
+    read_video(film, labels, report=met.append)
+
+    assert [one.fatal for one in met] == [True]
+
+
 def test_a_number_beyond_the_film_is_told(film, a_label_file):
     with pytest.raises(InvalidData, match="image 1: it labels frame 12, which is not among the 12"):
         read_video(film, a_label_file([{"id": 1, "frame_id": 12}]))
 
 
-def test_a_frame_that_is_labelled_twice_is_told(folder, a_label_file):
+def test_a_frame_that_is_labelled_twice_is_told(folder, a_label_file, met):
     images = [{"id": 1, "file_name": "f3.png"}, {"id": 2, "file_name": "f3.png"}]
 
     with pytest.raises(InvalidData, match="image 2: it labels frame 2, as image 1 does"):
         read_video(folder, a_label_file(images))
+    assert [
+        entry.id for entry in read_video(folder, a_label_file(images), report=met.append).entries if entry.broken
+    ] == [2]
+
+
+def test_a_photo_is_as_large_as_it_is_shown(folder, a_label_file):
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.new("RGB", (80, 60)).save(folder / "f3.png", exif=turned)
+    shown, stored = ({"id": 1, "file_name": "f3.png", "height": high, "width": 140 - high} for high in (80, 60))
+
+    found = read_video(folder, a_label_file([shown]))
+
+    assert found.entries[2].size == (80, 60)
+    with pytest.raises(
+        InvalidData, match=r"f3\.png: it is 60 x 80 pixels large once it is turned .*EXIF orientation 6"
+    ):
+        read_video(folder, a_label_file([stored]))
+
+
+def test_a_link_to_elsewhere_costs_its_frame_with_labels_and_without(folder, tmp_path, a_picture, a_label_file, met):
+    outside = a_picture(tmp_path / "elsewhere" / "a.png")
+    for name in ("f3.png", "f4.png"):
+        (folder / name).unlink()
+        (folder / name).symlink_to(outside)
+    labels = a_label_file([{"id": 1, "file_name": "f3.png"}])
+
+    found = read_video(folder, labels, report=met.append)
+
+    assert [(entry.id, entry.labels is None) for entry in found.entries if entry.broken] == [(2, False), (3, True)]
+    assert [one.kind for one in met] == ["path", "path"]
 
 
 def test_a_damaged_picture_that_is_labelled_costs_its_frame(folder, a_label_file, met):

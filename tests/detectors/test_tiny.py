@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from leocod.detectors.tiny import START, Tiny, TinyOptions
@@ -34,3 +35,16 @@ def test_equal_seeds_make_equal_detectors_and_leave_torchs_own_randomness_alone(
 
     assert torch.equal(before, torch.random.get_rng_state())
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+
+
+def test_anchors_are_exact_in_half_precision():
+    options = TinyOptions(weights=None, short_side=384)
+    image = np.zeros((384, 512, 3), np.uint8)
+    anchors = {}
+    for precision in ("float32", "bfloat16"):
+        detector = Tiny(("mug",), options).to("cpu", precision)
+        batch, _, _ = detector.prepared([image])
+        with torch.no_grad(), detector.working():
+            anchors[precision] = detector.scored(batch, detector.features(batch.tensors)).anchors
+
+    assert torch.equal(anchors["float32"], anchors["bfloat16"])

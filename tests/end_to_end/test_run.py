@@ -26,7 +26,7 @@ SMALL = (
 )
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
-    *("labelled_frames", "skipped_frames", "labels_nested", "metrics"),
+    *("labelled_frames", "skipped_frames", "skipped_test_frames", "labels_nested", "metrics"),
     *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
 

@@ -16,6 +16,7 @@ from leocod.export.export import export, load_detector
 from leocod.rundir import RunDirectory
 from leocod.sinks.checkpoints import load_checkpoint
 from leocod.types import Detections, Image
+from leocod.weights import read_weights
 
 SMALL = (
     *("--steps", "2", "--evaluate-every", "2", "--threads", "1"),
@@ -62,6 +63,23 @@ def test_it_is_the_slow_learner_that_is_exported(run: Path) -> None:
     detector: Any = load_detector(RunDirectory(run))
 
     assert torch.equal(detector.model.state_dict()[name], saved[name])
+
+
+@pytest.mark.parametrize("plug_in", ["--efficient-cls", "--no-efficient-cls"])
+def test_a_class_list_that_has_grown_is_exported_as_it_is(plug_in: str, tmp_path: Path) -> None:
+    done = leocod("run", *SMALL, plug_in, "--labels", "16", "--set", "classes=open", "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+
+    file, _ = export(tmp_path / "run", "safetensors")
+
+    classes = read_weights(file)[1]
+    assert classes[:8] == ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
+    assert 8 < len(classes) <= 20
+
+
+def test_a_file_is_called_what_it_is(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match=r"d\.txt': it should end in \.onnx"):
+        export(run, "onnx", tmp_path / "d.txt")
 
 
 def broken(change: Callable[[Detections], Detections]) -> Callable[..., Any]:

@@ -83,6 +83,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "steps": STEPS,
         "labelled_frames": 120,
         "skipped_frames": 0,
+        "skipped_test_frames": 0,
         "fap": 41.23,
         "cap": 33.45,
         "forgetfulness": -6.78,

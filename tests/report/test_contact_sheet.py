@@ -62,3 +62,13 @@ def test_no_frames_give_an_empty_sheet() -> None:
 def test_a_sheet_without_columns_is_refused() -> None:
     with pytest.raises(ValueError, match="columns"):
         contact_sheet([(GREY, Labels.none())], ["mug"], columns=0)
+
+
+def test_names_in_other_scripts_are_drawn_with_their_letters() -> None:
+    wide: Image = np.zeros((60, 120, 3), np.uint8)
+    names = ["кот", "дом", "ψωμ"]
+
+    drawn = [contact_sheet([(wide, a_box())], [name], columns=1, scale=2).tobytes() for name in names]
+
+    # A font without these letters draws the same empty boxes for all.
+    assert len(set(drawn)) == 3

@@ -23,6 +23,7 @@ RESULTS: dict[str, Any] = {
     "forgetfulness": None,
     "labelled_frames": 480,
     "skipped_frames": 0,
+    "skipped_test_frames": 0,
     "memory_bytes": 3_400_000,
     "seconds": 61.2,
     "steps": 120,
@@ -64,9 +65,9 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
 
 
 def test_frames_that_were_left_out_are_counted(console: Console) -> None:
-    console.print(results_table(RESULTS | {"skipped_frames": 3}))
+    console.print(results_table(RESULTS | {"skipped_frames": 3, "skipped_test_frames": 1}))
 
-    assert "frames left out, unreadable │ 3" in shown(console)
+    assert "frames left out, unusable │ 3 of the stream, 1 of the test" in shown(console)
 
 
 def test_another_metric_is_named_beside_its_figure(events: list[Event], console: Console) -> None:

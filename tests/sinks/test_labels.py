@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leocod.events import Event
+from leocod.events import Event, StepLearned
 from leocod.labelling import BudgetLabeller
 from leocod.sinks.labels import LabelRecord
 from leocod.types import Frame, LabelledFrame, Labels
@@ -33,6 +33,16 @@ def test_a_frame_that_is_drawn_again_counts_once() -> None:
     record.reveal(0, some_frames(0))
 
     assert record.count == 2
+
+
+def test_a_label_for_a_frame_that_cannot_be_read_was_not_given() -> None:
+    record = LabelRecord(BudgetLabeller(2, seed=5))
+    kept, lost = record.reveal(0, some_frames(0))
+
+    record(StepLearned(0, {}, (kept,), (), (), None, 0, {}, skipped={lost: "broken"}))
+
+    assert record.frames == {0: [kept]}
+    assert record.count == 1
 
 
 def test_the_file_names_the_draw_and_the_frames(events: list[Event], tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_current_frames_have_no_stored_logits_and_the_joint_recipe_counts_replay
     torch.testing.assert_close(joint, alone / 2)
 
 
+def test_logits_are_stored_a_few_frames_at_a_time(a_detector, a_step):
+    detector = a_detector().to("cpu", frames_at_once=2)
+    seen, plain = [], detector.class_logits
+    detector.class_logits = lambda images, boxes: seen.append(len(images)) or plain(images, boxes)
+
+    DERPP(detector, DERPPOptions(recipe="joint")).learn(a_step(0, frames=5, labelled=5))
+
+    assert seen == [2, 2, 1]
+
+
 def test_beta_scales_the_loss_of_replayed_labels(a_detector, a_step):
     replay = {}
     for beta in (1.0, 0.25):

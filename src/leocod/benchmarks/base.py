@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from leocod.ahead import ahead
-from leocod.data.recording import Entry, Problem, Recording, Report, stop, up_to
+from leocod.data.classes import why_no_list
+from leocod.data.pictures import Lost, explained, faults_of
+from leocod.data.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import size_of
+from leocod.imagefile import Upright, one_line, orientation_of, size_of
 from leocod.labelling import Labeller
 from leocod.settings import Settings
-from leocod.types import Frame, Image, LabelledFrame, Labels, Picture, Step
+from leocod.types import Frame, LabelledFrame, Labels, Picture, Step
 
 OnBadFrame = Literal["stop", "skip"]
 """An error, or a frame less, which is counted."""
@@ -38,6 +40,16 @@ class Benchmark(ABC):
     on_bad_frame: OnBadFrame = "stop"
     """What a stream does when the pixels of a frame cannot be read."""
 
+    @property
+    def lost_test_frames(self) -> int:
+        """Held-out frames that somebody has labelled and that cannot be used: the test is shorter by them."""
+        return 0
+
+    @property
+    def unlabelled_test_frames(self) -> int:
+        """Held-out frames that nobody has labelled: they are no test frames."""
+        return 0
+
     @abstractmethod
     def moment(self, step: int) -> Sequence[LabelledFrame]:
         """The training frames of one step, in order, each with its true labels. Any step, in any order."""
@@ -50,6 +62,10 @@ class Benchmark(ABC):
     def given(self, per_step: int) -> frozenset[int] | None:
         """Ids of the frames that a published choice labels at this cost; None: there is none, draw."""
         return None
+
+    def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
+        """What to say of a frame whose pixels cannot be had; the error itself, where nothing more is known."""
+        return error
 
     def test_steps(self) -> Sequence[int]:
         """The step that each test frame was held out from; evenly spread where nothing else is known."""
@@ -114,9 +130,10 @@ class Stream:
             try:
                 found.append(frame.loaded())
             except InvalidFrame as error:
+                fault = self.benchmark.fault(frame, error)
                 if self.benchmark.on_bad_frame == "stop":
-                    raise
-                self.skipped[frame.id] = str(error)
+                    raise fault from error.__cause__
+                self.skipped[frame.id] = str(fault)
         return tuple(found)
 
 
@@ -188,6 +205,13 @@ class RecordedOptions(Settings):
     on_bad_frame: OnBadFrame = "stop"
     """`stop`: the first frame that cannot be used is an error. `skip`: such frames are left out and counted."""
 
+    @field_validator("classes")
+    @classmethod
+    def _are_names(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if names is not None and (wrong := why_no_list(names)):
+            raise ValueError(wrong)
+        return names
+
 
 class SplitOptions(RecordedOptions):
     """Options of those whose frames are yet to be divided into steps."""
@@ -199,24 +223,16 @@ class SplitOptions(RecordedOptions):
     """Frames held out for testing after each step."""
 
 
-@dataclass(frozen=True)
-class Lost:
-    """In place of a frame that was found broken when the files were read."""
-
-    what: str
-
-    def image(self) -> Image:
-        raise InvalidFrame(self.what)
-
-
 class Recorded(Benchmark):
     """A benchmark made of files. A subclass says how they are read; frames are decoded when they are used.
 
     With `on_bad_frame: skip`, a broken frame stays in its step until a stream tries to load it, so that the draw of
-    labels among the others is what it would be without the damage.
+    labels among the others is what it would be without the damage: it has its turn, and what it would have got is lost.
     """
 
     options: RecordedOptions
+    upright: bool = False
+    """Whether pictures are turned as their files note, or are taken as they are stored."""
 
     def __init__(self, options: RecordedOptions, *, seed: int) -> None:
         """The seed plays no part: a recording is what it is."""
@@ -228,8 +244,9 @@ class Recorded(Benchmark):
         recording = up_to(options.steps, self.record(self._note))
         self.classes = recording.classes
         self._given = recording.given
-        self._moments = _by_step(recording.entries)
-        self._held_out = [entry for entry in recording.entries if entry.held_out and not entry.broken]
+        self._moments = steps_of(recording.entries)
+        self._held_out = [entry for entry in recording.entries if entry.held_out]
+        self._records = {entry.id: entry.record for entry in recording.entries}
         self.steps = len(self._moments)
         if not any(not entry.broken for entries in self._moments for entry in entries):
             raise InvalidData(f"{self.name}: no frame that can be used{self._worst()}.")
@@ -240,6 +257,8 @@ class Recorded(Benchmark):
 
     def picture(self, entry: Entry) -> Path | Picture:
         """Where the pixels of a frame come from."""
+        if self.upright and orientation_of(entry.picture) != 1:
+            return Upright(entry.picture)
         return entry.picture
 
     def moment(self, step: int) -> Sequence[LabelledFrame]:
@@ -249,9 +268,22 @@ class Recorded(Benchmark):
 
     @cached_property
     def test(self) -> Sequence[LabelledFrame]:
-        """The held-out frames that somebody has labelled. Asking for them finds those that cannot be read."""
-        pairs = [self._pair(entry) for entry in self._held_out if entry.labels is not None]
-        return tuple(pair for pair in pairs if self._is_readable(pair[0]))
+        """The held-out frames that somebody has labelled.
+
+        Asking for them decodes each once, so that a run does not die at its first evaluation.
+        """
+        pairs = [self._pair(entry) for entry in self._held_out if entry.labels is not None and not entry.broken]
+        faults = faults_of([frame for frame, _ in pairs])
+        return tuple(pair for pair, fault in zip(pairs, faults, strict=True) if not self._is_lost(pair[0], fault))
+
+    @property
+    def lost_test_frames(self) -> int:
+        labelled = sum(entry.labels is not None for entry in self._held_out)
+        return labelled - len(self.test)
+
+    @property
+    def unlabelled_test_frames(self) -> int:
+        return sum(entry.labels is None for entry in self._held_out)
 
     def given(self, per_step: int) -> frozenset[int] | None:
         return self._given.get(per_step)
@@ -260,35 +292,38 @@ class Recorded(Benchmark):
         steps = {entry.id: entry.step for entry in self._held_out}
         return [steps[frame.id] for frame, _ in self.test]
 
-    def _pair(self, entry: Entry) -> LabelledFrame:
-        content = Lost(self._lost.get(entry.id, f"{entry.picture} cannot be used.")) if entry.broken else None
-        size = entry.size
-        if size is None and content is None:
-            try:
-                size = size_of(entry.picture)
-            except InvalidFrame as error:
-                content = Lost(str(error))
-        labels = Labels.unknown() if entry.labels is None or entry.broken else entry.labels
-        return Frame(entry.id, entry.video, entry.index, size or (0, 0), content or self.picture(entry)), labels
+    def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
+        return explained(error, frame, self._records[frame.id], upright=self.upright)
 
-    def _is_readable(self, frame: Frame) -> bool:
-        """A run should not die at its first evaluation: files are looked at now; all of each, if it may be skipped."""
+    def _pair(self, entry: Entry) -> LabelledFrame:
+        size, content = entry.size, self._content(entry)
+        if size is None and not isinstance(content, Lost):
+            size = size_of(entry.picture, upright=self.upright)
+        labels = Labels.unknown() if entry.labels is None else entry.labels
+        return Frame(entry.id, entry.video, entry.index, size or (0, 0), content), labels
+
+    def _content(self, entry: Entry) -> Path | Picture:
+        if entry.broken:
+            return Lost(self._lost.get(entry.id, f"{one_line(entry.picture)} cannot be used."))
         try:
-            if self.on_bad_frame == "skip":
-                frame.image()
-            elif isinstance(frame.content, Path) and (size := size_of(frame.content)) != frame.size:
-                said, found = (f"{width} x {height}" for height, width in (frame.size, size))
-                raise InvalidFrame(f"{frame.content} is {found} pixels large, but its record says {said}.")
+            if entry.size is None:
+                size_of(entry.picture)
+            return self.picture(entry)
         except InvalidFrame as error:
-            if self.on_bad_frame == "stop":
-                raise
-            where = frame.content if isinstance(frame.content, Path) else Path(frame.video)
-            self.problems.append(Problem(where, f"test frame {frame.id}", str(error), frame=frame.id))
+            return Lost(str(error))
+
+    def _is_lost(self, frame: Frame, fault: InvalidFrame | None) -> bool:
+        if fault is None:
             return False
+        fault = self.fault(frame, fault)
+        if self.on_bad_frame == "stop":
+            raise fault
+        where = frame.content if isinstance(frame.content, Path) else Path(frame.video)
+        self.problems.append(Problem(where, f"test frame {frame.id}", str(fault), frame=frame.id))
         return True
 
     def _note(self, problem: Problem) -> None:
-        if self.on_bad_frame == "stop":
+        if self.on_bad_frame == "stop" or problem.fatal:
             stop(problem)
         self.problems.append(problem)
         if problem.breaks and problem.frame is not None:
@@ -296,13 +331,3 @@ class Recorded(Benchmark):
 
     def _worst(self) -> str:
         return next((f" ({problem})" for problem in self.problems if problem.breaks), "")
-
-
-def _by_step(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Training frames by step, broken ones in their places."""
-    steps: list[list[Entry]] = []
-    for entry in entries:
-        if not entry.held_out:
-            steps += [[] for _ in range(entry.step + 1 - len(steps))]
-            steps[entry.step].append(entry)
-    return steps

@@ -21,19 +21,20 @@ class VideoOptions(SplitOptions):
     """A video file, or a folder of frames, which come in the order of their names, numbers in them by value."""
 
     labels: Path | None = None
-    """A COCO file. Its images are frames by file name, or, in a video file, by `frame_id` counted from 0. Frames that
-    are not in it are used without labels. Null: there are none, and nothing can be evaluated."""
+    """A COCO file. Its images are frames by file name, or, in a video file, by `frame_id` counted from 0, or by name as
+    `leocod predict` writes it. Frames not in it are used without labels. Null: there are none; nothing is evaluated."""
 
     every: int = Field(1, ge=1)
     """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, 60 frames of an ordinary film."""
 
 
 class Video(Recorded):
-    """The frames of a video. Those of a file are decoded when they are used, a few at a time."""
+    """The frames of a video, upright. Those of a file are decoded when they are used, a few at a time."""
 
     Options = VideoOptions
     options: VideoOptions
     name = "video"
+    upright = True
 
     def record(self, report: Report) -> Recording:
         chosen = self.options
@@ -44,4 +45,4 @@ class Video(Recorded):
         return replace(found, entries=entries)
 
     def picture(self, entry: Entry) -> Path | Picture:
-        return Shot(self.footage, entry.index) if self.footage is not None else entry.picture
+        return Shot(self.footage, entry.index) if self.footage is not None else super().picture(entry)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from leocod.data.coco import NUMBERS, Coco, read_coco, read_coco_video, record_of, tells_steps
-from leocod.data.egoobjects import files_in, read_egoobjects
+from leocod.data.egoobjects import file_name, files_in, read_egoobjects
 from leocod.data.footage import Footage
 from leocod.data.oak import PICTURES, read_oak
+from leocod.data.pictures import Tell, look_at_pictures
 from leocod.data.processed import lists_in, read_processed
-from leocod.data.reading import shown
-from leocod.data.recording import Entry, Kind, Problem, Recording, Report
+from leocod.data.reading import counted, shown, told_of
+from leocod.data.recording import Kind, Problem, Recording, Report, split
 from leocod.data.video import read_video
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import SUFFIXES, pixels_of, size_of
+from leocod.imagefile import SUFFIXES, one_line
 
-Tell = Callable[[int], None]
-"""Called for each picture that has been looked at, with how many there are."""
-
+STEP = 16
+"""Frames in a step, unless a run is told otherwise."""
 
 Layout = Literal["auto", "processed", "oak", "egoobjects", "coco", "folder", "video"]
 
@@ -46,7 +45,7 @@ class Findings:
 
     def lines(self, most: int) -> Iterator[str]:
         """All of it in words: what there is, up to so many problems of each kind, and how many there are of each."""
-        yield f"{self.path}: {self.layout} layout{self._content()}."
+        yield f"{one_line(self.path)}: {self.layout} layout{self._content()}."
         kinds: Counter[Kind] = Counter(problem.kind for problem in self.problems)
         for kind, count in kinds.most_common():
             listed = [problem for problem in self.problems if problem.kind == kind]
@@ -56,19 +55,19 @@ class Findings:
             if count > most:
                 yield f"  ... and {count - most} more"
         broken = sum(problem.breaks for problem in self.problems)
-        total = f"{len(self.problems)} problem{'' if len(self.problems) == 1 else 's'}"
+        total = counted(len(self.problems), "problem")
         yield f"{total}, {broken or 'none'} of which would stop a run." if self.problems else "Nothing is wrong."
 
     def _content(self) -> str:
         if self.recording is None:
             return ", which cannot be read"
         entries = self.recording.entries
-        labelled = [entry.labels for entry in entries if entry.labels is not None]
+        labelled = [entry.labels for entry in entries if entry.labels is not None and not entry.broken]
         objects = sum(map(len, labelled))
         empty = sum(len(labels) == 0 for labels in labelled)
         return (
-            f", {len(entries)} frames, {len(labelled)} of them labelled, {empty} of these without objects, "
-            f"{objects} objects, {len(self.recording.classes)} classes"
+            f", {counted(len(entries), 'frame')}, {len(labelled)} of them labelled, {empty} of these without objects, "
+            f"{counted(objects, 'object')}, {counted(len(self.recording.classes), 'class', 'classes')}"
         )
 
 
@@ -87,7 +86,9 @@ def check(
     """
     for file in filter(None, (path, labels)):
         if not file.exists():
-            raise InvalidData(f"No file or folder '{file}'.")
+            raise InvalidData(f"No file or folder '{one_line(file)}'. Check the name.")
+    if labels is not None and path.is_file() and path.suffix.lower() == ".json":
+        raise InvalidData(f"--labels goes with a video or a folder of frames, but {path} is a json. Name the frames.")
     chosen = layout if layout != "auto" else found_layout(path) if labels is None else _film_layout(path)
     if labels is not None and chosen not in FILMS:
         raise InvalidData(f"--labels goes with a video or a folder of frames; the {chosen} layout has its own.")
@@ -99,17 +100,19 @@ def check(
             recording = READERS[chosen](path, problems.append)
     except InvalidData as error:
         # A file that is cut, an order that is none: there are no frames to look at.
-        problems.append(Problem(path, "", str(error).removeprefix(f"{path}: "), kind="file"))
+        problems.append(Problem(path, "", told_of(path, error), kind="file"))
         return Findings(path, chosen, None, tuple(problems))
     lost = {problem.frame for problem in problems if problem.kind in {"picture", "path", "file"}}
     there = [entry for entry in recording.entries if entry.id not in lost]
     if chosen == "video":
         problems += () if quick else _look_at_film(path, tell)
     else:
-        problems += look_at_pictures(there, quick=quick, tell=tell)
+        problems += look_at_pictures(there, quick=quick, upright=chosen == "folder", tell=tell)
     if chosen not in FILMS:
         problems += _unlabelled(recording)
     problems += _unused(recording, labels or path)
+    if chosen not in FILMS or labels is not None:
+        problems += _untested(recording, labels or path)
     return Findings(path, chosen, recording, tuple(problems))
 
 
@@ -129,9 +132,20 @@ def _unused(recording: Recording, path: Path) -> Iterator[Problem]:
             yield Problem(path, f"class {shown(name)}", "no usable frame shows it.", breaks=False, kind="unused class")
 
 
+def _untested(recording: Recording, path: Path) -> Iterator[Problem]:
+    entries = recording.entries
+    divided = any(entry.step >= 0 for entry in entries)
+    if not divided:
+        entries = split(entries, frames_per_step=STEP, held_out=1)
+    if not any(entry.held_out and entry.labels is not None and not entry.broken for entry in entries):
+        how = "" if divided else f" if {STEP} frames are a step and the next one is held out"
+        what = f"no labelled frame is held out for testing{how}: a run would learn, but not be evaluated."
+        yield Problem(path, "", what, breaks=False, kind="no test frame")
+
+
 def _told(problem: Problem) -> str:
     # What is wrong with the whole was told by its reader, which named the file.
-    return problem.what if problem.what.startswith(str(problem.file)) else str(problem)
+    return one_line(problem.what) if problem.what.startswith(str(problem.file)) else str(problem)
 
 
 def _breaking(broken: int, count: int) -> str:
@@ -152,11 +166,25 @@ def found_layout(path: Path) -> Layout:
         raise InvalidData(f"{path} looks like {' and '.join(found)}. Say which with --layout.")
     if found:
         return found[0]
-    if coco_files(path):
+    # The folder of the processed layout has a JSON file in it, too: its class list.
+    if coco_files(path) and not any(path.glob("train_anno*.csv")):
         return "coco"
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return _film_layout(path)
-    raise InvalidData(f"{path} holds no data in a known layout. Known: {', '.join([*READERS, *FILMS])}.")
+    raise InvalidData(f"{path} holds no data in a known layout.{_near(path)} Known: {', '.join([*READERS, *FILMS])}.")
+
+
+def _near(path: Path) -> str:
+    """The folder that may have been meant: the one around it, or the only one in it that holds a data set."""
+    around = path.resolve().parent
+    if any(path.glob("train_anno*.csv")) or _holds_data(around):
+        return f" Did you mean the folder around it, {around}?"
+    inner = [folder for folder in path.iterdir() if folder.is_dir() and _holds_data(folder)]
+    return f" Did you mean {inner[0]}?" if len(inner) == 1 else ""
+
+
+def _holds_data(folder: Path) -> bool:
+    return (folder / PICTURES).is_dir() or any((lists_in(folder), files_in(folder, "train"), coco_files(folder)))
 
 
 def _film_layout(path: Path) -> Layout:
@@ -172,34 +200,71 @@ def _read_coco(path: Path, report: Report) -> Recording:
     files = [path] if path.is_file() else coco_files(path)
     if len(files) != 1:
         raise InvalidData(f"{path} holds {len(files)} JSON files. Name the COCO file itself.")
-    for problem in _doubts(files[0]):
+    coco = read_coco(files[0], lambda problem: None)
+    for problem in _doubts(coco, lambda image: image.get("file_name")):
         report(problem)
+    if not tells_steps(coco):
+        for problem in _disorder(coco):
+            report(problem)
     return read_coco_video(files[0], report=report)
 
 
-def _doubts(file: Path) -> Iterator[Problem]:
-    """What a COCO file is read in spite of: a run does not look."""
-    coco = read_coco(file, lambda problem: None)
+def _read_egoobjects(path: Path, report: Report) -> Recording:
+    recording = read_egoobjects(path, report=report)
+    for problem in _doubts(read_coco(files_in(path, "train")[0], lambda problem: None), file_name):
+        report(problem)
+    return recording
+
+
+def _doubts(coco: Coco, name_of: Callable[[dict[str, Any]], Any]) -> Iterator[Problem]:
+    """What a COCO file is read in spite of: a run does not look. `name_of` finds the file name of an image."""
     names = Counter(record_of(one) for annotations in coco.annotations.values() for one in annotations)
     for name, count in names.items():
         if count > 1:
             what = f"{count} annotations are called that. Each is used all the same."
-            yield Problem(file, name, what, breaks=False, kind="duplicate id")
-    if not tells_steps(coco):
-        yield from _disorder(coco)
+            yield Problem(coco.file, name, what, breaks=False, kind="duplicate id")
+    met: dict[str, str] = {}
+    for image in coco.images:
+        picture = name_of(image)
+        if not isinstance(picture, str):
+            continue
+        if picture in met:
+            what = f"its picture {shown(picture)} is that of {met[picture]}, too. Both are used."
+            yield Problem(coco.file, record_of(image), what, breaks=False, kind="duplicate picture")
+        met.setdefault(picture, record_of(image))
 
 
 def _disorder(coco: Coco) -> Iterator[Problem]:
-    last: dict[object, int] = {}
+    """Frame numbers that do not rise, or that only some frames of a video have."""
+    members: dict[str, list[dict[str, Any]]] = {}
     for image in coco.images:
-        video = image.get("video_id")
-        number = next((image[key] for key in NUMBERS if type(image.get(key)) is int), None)
-        if number is None:
-            continue
-        if number <= last.get(video, number - 1):
-            what = f"its frame number {number} does not come after {last[video]}. Frames are used in order of number."
+        members.setdefault(shown(image.get("video_id")), []).append(image)
+    for images in members.values():
+        whole = next((key for key in NUMBERS if all(_is_numbered(image, key) for image in images)), None)
+        some = next((key for key in NUMBERS if any(_is_numbered(image, key) for image in images)), None)
+        if whole is not None:
+            yield from _falling(coco, images, whole)
+        elif some is not None:
+            for image in (image for image in images if not _is_numbered(image, some)):
+                what = (
+                    f"its {some} is {shown(image.get(some))}, while other frames of its video have a whole number. "
+                    "All of them are ordered by file name."
+                )
+                yield Problem(coco.file, record_of(image), what, breaks=False, kind="order")
+
+
+def _is_numbered(image: Mapping[str, Any], key: str) -> bool:
+    return type(image.get(key)) is int
+
+
+def _falling(coco: Coco, images: list[dict[str, Any]], key: str) -> Iterator[Problem]:
+    for before, image in pairwise(images):
+        if image[key] <= before[key]:
+            what = (
+                f"its frame number {shown(image[key])} does not come after {shown(before[key])}. "
+                "Frames are used in order of number."
+            )
             yield Problem(coco.file, record_of(image), what, breaks=False, kind="order")
-        last[video] = number
 
 
 def _read_film(path: Path, labels: Path | None, report: Report) -> Recording:
@@ -212,26 +277,12 @@ def _read_film(path: Path, labels: Path | None, report: Report) -> Recording:
 READERS: dict[Layout, Callable[[Path, Report], Recording]] = {
     "processed": lambda path, report: read_processed(path, report=report),
     "oak": lambda path, report: read_oak(path, report=report),
-    "egoobjects": lambda path, report: read_egoobjects(path, report=report),
+    "egoobjects": _read_egoobjects,
     "coco": _read_coco,
 }
 
 FILMS: tuple[Layout, ...] = ("folder", "video")
 """Whose labels, if there are any, lie apart."""
-
-
-def look_at_pictures(entries: Sequence[Entry], *, quick: bool, tell: Tell) -> Generator[Problem]:
-    """What is wrong with the pictures of these frames."""
-    # Pillow decodes without holding the interpreter, so that threads share the work.
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        for problem in pool.map(lambda entry: _picture_problem(entry, quick), entries):
-            tell(len(entries))
-            if problem is not None:
-                yield problem
-    finally:
-        # Whoever has seen enough does not want to wait for the rest.
-        pool.shutdown(cancel_futures=True)
 
 
 def _look_at_film(path: Path, tell: Tell) -> Iterator[Problem]:
@@ -245,17 +296,3 @@ def _look_at_film(path: Path, tell: Tell) -> Iterator[Problem]:
             yield Problem(path, f"frame {number}", what, kind="picture")
         tell(len(footage))
     footage.close()
-
-
-def _picture_problem(entry: Entry, quick: bool) -> Problem | None:
-    record = f"frame {entry.index} of {entry.video}"
-    try:
-        size = size_of(entry.picture) if quick else pixels_of(entry.picture).shape[:2]
-    except InvalidFrame as error:
-        what = str(error).removeprefix(f"{entry.picture}").lstrip(": ")
-        return Problem(entry.picture, record, what, frame=entry.id, kind="picture")
-    if entry.size is not None and size != entry.size:
-        said, found = (f"{width} x {height}" for height, width in (entry.size, size))
-        what = f"it is {found} pixels large, but its record says {said}. Correct the record."
-        return Problem(entry.picture, record, what, frame=entry.id, kind="size")
-    return None

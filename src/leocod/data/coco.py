@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from leocod.data.classes import class_list, class_numbers
 from leocod.data.marks import Classes, Mark, labels_from
 from leocod.data.reading import natural, read_json, shown
 from leocod.data.recording import Complaints, Entry, Problem, Recording, Report, Root, stop
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame, UnknownName
-from leocod.imagefile import size_of, why_absent
+from leocod.imagefile import CURE, one_line, size_of, why_absent
 from leocod.types import Labels
 
 Id = int | str
@@ -39,10 +40,10 @@ class Coco:
 
 
 def read_coco(file: Path, report: Report = stop) -> Coco:
-    """Take a COCO file apart. Records without a usable id are told of and left out."""
+    """Take a COCO file apart. Records without a usable id are told of, as something that no run can go on with."""
     content = read_json(file)
     if not isinstance(content, dict):
-        raise InvalidData(f"{file} holds {type(content).__name__}: a COCO file is an object with images in it.")
+        raise InvalidData(f"{file} holds a {type(content).__name__}: a COCO file is an object with images in it.")
     images = tuple(_with_id(content, "images", "id", file, report))
     twice = frozenset(id for id, count in Counter(image["id"] for image in images).items() if count > 1)
     annotations: dict[Id, list[dict[str, Any]]] = {image["id"]: [] for image in images}
@@ -53,17 +54,20 @@ def read_coco(file: Path, report: Report = stop) -> Coco:
             what = f"there is no image {shown(annotation['image_id'])}."
             report(Problem(file, record_of(annotation), what, kind="stray annotation"))
     videos = {
-        video["id"]: str(video.get("name", video["id"])) for video in _with_id(content, "videos", "id", file, stop)
+        video["id"]: one_line(video.get("name", video["id"])) for video in _with_id(content, "videos", "id", file, stop)
     }
-    appearing = {image["video_id"]: str(image["video_id"]) for image in images if _is_id(image.get("video_id"))}
+    appearing = {image["video_id"]: one_line(image["video_id"]) for image in images if is_id(image.get("video_id"))}
     categories = categories_of(content.get("categories", []), file)
     return Coco(file, images, twice, annotations, categories, videos or appearing, lists_videos=bool(videos))
 
 
-def categories_of(records: Any, file: Path) -> dict[Id, str]:
-    """Class names by id, in order of id. Without them nothing can be read, so that any mistake ends the reading."""
+def categories_of(records: Any, file: Path, key: str = "categories") -> dict[Id, str]:
+    """Class names by id, in order of id. Without them nothing can be read, so that any mistake ends the reading.
+
+    `key` is what the file calls the list.
+    """
     found = {}
-    for record in _with_id({"categories": records}, "categories", "id", file, stop):
+    for record in _with_id({key: records}, key, "id", file, stop):
         if record["id"] in found:
             raise InvalidData(f"{file}: two categories have the id {shown(record['id'])}.")
         if not isinstance(record.get("name"), str):
@@ -74,22 +78,6 @@ def categories_of(records: Any, file: Path) -> dict[Id, str]:
     if twice := [name for name, count in Counter(found.values()).items() if count > 1]:
         raise InvalidData(f"{file}: two categories are called {shown(twice[0])}. Every class needs a name of its own.")
     return dict(sorted(found.items(), key=lambda one: natural(str(one[0]))))
-
-
-def class_list(names: Sequence[str], chosen: Sequence[str] | None, file: Path) -> tuple[str, ...]:
-    """The classes that take part, in order: all that the file has, or the chosen ones."""
-    if not names:
-        raise InvalidData(f"{file} names no classes. It should list them under 'categories'.")
-    for name in chosen or ():
-        if name not in names:
-            raise UnknownName(f"class in {file}", name, names)
-    return tuple(names if chosen is None else chosen)
-
-
-def class_numbers(categories: Mapping[Id, str], classes: Sequence[str]) -> dict[Any, int | None]:
-    """Category id -> position in the class list; None for one that takes no part."""
-    places = {name: number for number, name in enumerate(classes)}
-    return {id: places.get(name) for id, name in categories.items()}
 
 
 class CocoFrames:
@@ -116,14 +104,19 @@ class CocoFrames:
         tell = Complaints(self.report, self.coco.file, record_of(image), id)
         picture, size, labels = self.coco.file, None, None
         if not isinstance(name, str) or not name:
-            tell("", f"its file_name is {shown(name)}: it should be a path.", "path")
+            said = image.get("file_name") or image.get("url")
+            tell("", f"its file_name is {shown(said)}: it should be a path.", "path")
+        elif wrong := self.root.why_not(name):
+            tell("", wrong, "path")
         else:
-            picture = self.root.inside(name, self.coco.file, record_of(image))
+            picture = self.root.path / name
             if absent := why_absent(picture):
-                tell("", f"{picture}: {absent}.", "picture")
+                tell("", f"{picture}: {absent}. {CURE}", "picture")
             elif size := stated_size(image, tell) or _size_of(picture, tell):
                 labels = self.labels(image, size, tell)
-        return Entry(id, video, index, picture, size, labels, broken=tell.broken)
+        if tell.broken and image.get("labelled") is not False:
+            labels = Labels.none()
+        return Entry(id, video, index, picture, size, labels, broken=tell.broken, record=tell.where)
 
     def labels(self, image: dict[str, Any], size: tuple[int, int], tell: Complaints) -> Labels | None:
         """The labels of an image of this size; None when they cannot be used, or it says that nobody labelled it."""
@@ -136,8 +129,10 @@ class CocoFrames:
 
     def _marks(self, image: dict[str, Any], tell: Complaints) -> Iterator[Mark]:
         for annotation in self.coco.annotations[image["id"]]:
-            record = record_of(annotation)
-            if annotation.get("iscrowd") in (1, True):
+            record, crowd = record_of(annotation), annotation.get("iscrowd")
+            if crowd not in (None, 0, 1):
+                tell(record, f"its iscrowd is {shown(crowd)}: it should be 0 or 1.", "crowd")
+            elif crowd == 1:
                 # COCO's own evaluation passes over such regions; here they would be one object too large.
                 what = "it stands for a crowd (iscrowd), not for one object, and takes no part."
                 tell(record, what, "crowd", breaks=False)
@@ -160,7 +155,7 @@ def read_coco_video(
     frames are ordered by their number, else by file name, numbers in it by value.
     """
     coco = read_coco(annotations, report)
-    names = class_list(tuple(coco.categories.values()), classes, annotations)
+    names = class_list(tuple(coco.categories.values()), classes, annotations, "under 'categories'")
     root = Root(_image_folder(coco, images))
     frames = CocoFrames(coco, root, class_numbers(coco.categories, names), report)
     ordered = [
@@ -213,7 +208,7 @@ def _given(folder: Path, ids: Sequence[Id]) -> dict[int, frozenset[int]]:
             raise InvalidData(f"{file}: it should have 'frames', with a list of image ids for each step.")
         chosen = [one for ids in steps.values() for one in ids]
         for one in chosen:
-            if not _is_id(one) or one not in places:
+            if not is_id(one) or one not in places:
                 raise InvalidData(f"{file}: there is no image {shown(one)}.")
         given[int(cost)] = frozenset(places[one] for one in chosen)
     return given
@@ -237,7 +232,10 @@ def _is_side(value: Any) -> TypeGuard[float]:
 def record_of(record: Mapping[str, Any]) -> str:
     """How a message calls an image or an annotation."""
     kind = "annotation" if "image_id" in record else "image"
-    return f"{kind} {record['id']}" if _is_id(record.get("id")) else f"{kind} without an id"
+    if not is_id(record.get("id")):
+        return f"{kind} without an id"
+    name = str(record["id"])
+    return f"{kind} {name if len(name) <= 60 else f'{name[:57]}...'}"
 
 
 def _with_id(content: Mapping[str, Any], key: str, id_key: str, file: Path, report: Report) -> Iterator[dict[str, Any]]:
@@ -246,15 +244,18 @@ def _with_id(content: Mapping[str, Any], key: str, id_key: str, file: Path, repo
     if not isinstance(records, list):
         raise InvalidData(f"{file}: '{key}' is {shown(records)}: it should be a list.")
     for number, record in enumerate(records):
-        if isinstance(record, dict) and _is_id(record.get(id_key)):
+        if isinstance(record, dict) and is_id(record.get(id_key)):
             yield record
         else:
             place = f"number {number} of '{key}'"
-            what = f"it has no {id_key}: {shown(record)}. It should be a number or a text."
-            report(Problem(file, place, what, kind="file"))
+            what = f"it is {shown(record)}: it should be an object with its {id_key}."
+            if isinstance(record, dict):
+                what = f"its {id_key} is {shown(record.get(id_key))}: it should be a whole number or a text."
+            report(Problem(file, place, what, kind="file", fatal=True))
 
 
-def _is_id(value: object) -> bool:
+def is_id(value: object) -> bool:
+    """Whether a value can be the id of a record."""
     return type(value) in (int, str)
 
 
@@ -274,10 +275,11 @@ def _image_folder(coco: Coco, given: Path | None) -> Path:
         return given
     beside = coco.file.parent
     names = (image.get("file_name") for image in coco.images)
-    for name in (name for name in names if isinstance(name, str) and name and "\0" not in name):
-        for folder in (beside, beside / "images"):
-            if why_absent(folder / name) is None:
-                return folder
+    roots = Root(beside), Root(beside / "images")
+    for name in (name for name in names if isinstance(name, str)):
+        for root in roots:
+            if root.why_not(name) is None and why_absent(root.path / name) is None:
+                return root.path
     return beside
 
 
@@ -286,18 +288,25 @@ def _by_video(coco: Coco, chosen: Sequence[Id] | None, report: Report) -> Iterat
     if not coco.videos:
         if chosen is not None:
             raise InvalidConfig(f"{coco.file} has no videos to choose from: no image has a video_id.")
+        for image in coco.images:
+            if image.get("video_id") is not None:
+                report(_no_video(coco, image))
         yield coco.file.stem, list(coco.images)
         return
     members: dict[Id, list[dict[str, Any]]] = {id: [] for id in coco.videos}
     for image in coco.images:
         video = image.get("video_id")
-        if _is_id(video) and video in members:
+        if is_id(video) and video in members:
             members[video].append(image)
         else:
-            what = f"its video_id is {shown(video)}, which is none of the videos."
-            report(Problem(coco.file, record_of(image), what, kind="order"))
+            report(_no_video(coco, image))
     for id in coco.videos if chosen is None else [_video(coco, one) for one in chosen]:
         yield coco.videos[id], members[id]
+
+
+def _no_video(coco: Coco, image: Mapping[str, Any]) -> Problem:
+    what = f"its video_id is {shown(image.get('video_id'))}, which is none of the videos. Name the one that it is from."
+    return Problem(coco.file, record_of(image), what, kind="order", fatal=True)
 
 
 def _video(coco: Coco, chosen: Id) -> Id:

@@ -8,11 +8,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from leocod.data.coco import Coco, CocoFrames, Id, categories_of, class_list, read_coco
+from leocod.data.classes import class_list, class_numbers
+from leocod.data.coco import Coco, CocoFrames, Id, categories_of, is_id, read_coco, record_of
 from leocod.data.marks import Classes
-from leocod.data.reading import read_json
-from leocod.data.recording import Entry, Recording, Report, Root, split, stop
+from leocod.data.reading import read_json, shown
+from leocod.data.recording import Entry, Problem, Recording, Report, Root, split, stop
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 
 Test = Literal["split", "eval"]
 
@@ -39,17 +41,17 @@ def read_egoobjects(
     train = _file(root, "train")
     coco = read_coco(train, report)
     wanted = _detection_categories(root, coco)
-    names = class_list(tuple(wanted.values()), classes, train)
-    numbers = {id: names.index(name) if name in names else None for id, name in wanted.items()}
+    names = class_list(tuple(wanted.values()), classes, train, "under 'categories', or in its metadata file")
+    numbers = class_numbers(wanted, names)
     images = Root(root / "images" if (root / "images").is_dir() else root)
 
     def frames_of(part: Coco, first: int) -> Iterator[Entry]:
         # A category that exists, but is not one of detection, is passed over like an object without one.
         known: Classes = {**dict.fromkeys(part.categories), **numbers}
         frames = CocoFrames(part, images, known, report, needs_category=False)
-        for video, members in _by_video(part):
+        for video, members in _by_video(part, report):
             for index, image in enumerate(members):
-                yield frames.entry(image, _file_name(image), id=first, video=video, index=index)
+                yield frames.entry(image, file_name(image), id=first, video=video, index=index)
                 first += 1
 
     entries = tuple(frames_of(coco, 0))
@@ -73,23 +75,37 @@ def _detection_categories(root: Path, coco: Coco) -> dict[Id, str]:
     if files_in(root, "metadata"):
         file = _file(root, "metadata")
         content = read_json(file)
-        if isinstance(content, dict) and "cat_det_cats" in content:
-            return categories_of(content["cat_det_cats"], file)
+        if not isinstance(content, dict):
+            raise InvalidData(
+                f"{file} holds a {type(content).__name__}: it should be an object with cat_det_cats in it."
+            )
+        if "cat_det_cats" in content:
+            return categories_of(content["cat_det_cats"], file, "cat_det_cats")
     return dict(coco.categories)
 
 
-def _by_video(coco: Coco) -> list[tuple[str, list[dict[str, Any]]]]:
+def _by_video(coco: Coco, report: Report) -> list[tuple[str, list[dict[str, Any]]]]:
     """Images in the order of the file, videos in that of their first image; without a video each is its own."""
     found: dict[str, list[dict[str, Any]]] = {}
     for image in coco.images:
-        found.setdefault(str(image.get("video_id", image["id"])), []).append(image)
+        video = image.get("video_id", image["id"])
+        if not is_id(video):
+            what = f"its video_id is {shown(video)}: it should be a whole number or a text, or be left out."
+            report(Problem(coco.file, record_of(image), what, kind="order", fatal=True))
+        found.setdefault(one_line(video), []).append(image)
     return list(found.items())
 
 
-def _file_name(image: dict[str, Any]) -> Any:
+def file_name(image: dict[str, Any]) -> Any:
     """The path under `images`: the file name as it is, or the last part of an address."""
     name = image.get("file_name")
     if isinstance(name, str) and name:
         return name.removeprefix("images/")
     address = image.get("url")
-    return PurePosixPath(urlsplit(address).path).name if isinstance(address, str) else name
+    if not isinstance(address, str):
+        return name
+    try:
+        return PurePosixPath(urlsplit(address).path).name
+    # Not every text is an address.
+    except ValueError:
+        return None

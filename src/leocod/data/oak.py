@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from leocod.data.classes import why_unfit
 from leocod.data.marks import FARTHEST, Classes, Mark, labels_from
-from leocod.data.reading import natural, read_json, shown
+from leocod.data.reading import natural, read_json, shown, told_of
 from leocod.data.recording import Complaints, Entry, Problem, Recording, Report, Root, split, stop
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import SUFFIXES, size_of, why_absent
+from leocod.imagefile import CURE, SUFFIXES, one_line, size_of, why_absent
+from leocod.types import Labels
 
 PICTURES, LABELS, TEST_LABELS = "Raw", "Label", "Label_test"
 
@@ -30,12 +32,14 @@ class Found:
     held_out: bool
     tell: Complaints
     objects: list[Any]
+    outside: bool
+    """Whether a path of it leads out of the data set, so that nothing of it may be opened."""
 
     @property
     def names(self) -> set[str]:
         """Of the classes it shows."""
         named = (one.get("category") for one in self.objects if isinstance(one, dict))
-        return {name for name in named if isinstance(name, str)}
+        return {name for name in named if isinstance(name, str) and not why_unfit(name)}
 
 
 def read_oak(
@@ -110,10 +114,13 @@ def _found(root: Path, tests: Path | None, report: Report) -> Iterator[Found]:
         for stem in sorted({*pictures, *labels, *held_out}, key=_place):
             label_file = held_out.get(stem, labels.get(stem))
             picture = pictures.get(stem, folder / f"{stem}.jpg")
-            for file in filter(None, (picture, label_file)):
-                safe.inside(str(file.relative_to(root)), root, "a file in it")
             tell = Complaints(report, label_file or picture, "", number)
-            yield Found(step, picture, label_file, stem in held_out, tell, _objects(label_file, tell))
+            paths = (str(file.relative_to(root)) for file in (picture, label_file) if file is not None)
+            wrong = next(filter(None, map(safe.why_not, paths)), None)
+            if wrong:
+                tell("", wrong, "path")
+            objects = [] if wrong else _objects(label_file, tell)
+            yield Found(step, picture, label_file, stem in held_out, tell, objects, outside=wrong is not None)
             number += 1
 
 
@@ -133,7 +140,7 @@ def _objects(file: Path | None, tell: Complaints) -> list[Any]:
     try:
         return objects_in(read_json(file, largest=LARGEST_FRAME))
     except (InvalidData, ValueError) as error:
-        tell("", str(error).removeprefix(f"{file}: "), "file")
+        tell("", told_of(file, error), "file")
         return []
 
 
@@ -158,30 +165,41 @@ def _tell_of_others(found: Sequence[Found], names: Sequence[str], root: Path, re
 def _entry(one: Found, id: int, names: Sequence[str]) -> Entry:
     labels, size = None, None
     video, _, _ = one.picture.stem.rpartition("_")
-    if absent := why_absent(one.picture):
-        one.tell("", f"its picture {one.picture}: {absent}.", "picture")
+    if one.outside:
+        pass
+    elif absent := why_absent(one.picture):
+        one.tell("", f"its picture {one.picture}: {absent}. {CURE}", "picture")
     else:
         try:
             size = size_of(one.picture)
         except InvalidFrame as error:
-            one.tell("", str(error), "picture")
+            one.tell("", told_of(one.tell.file, error), "picture")
     if one.label_file is not None and size is not None and not one.tell.broken:
         classes: Classes = {**dict.fromkeys(one.names), **{name: number for number, name in enumerate(names)}}
-        labels = labels_from(_marks(one.objects), size, classes, one.tell)
-    return Entry(id, video, -1, one.picture, size, labels, one.step, one.held_out, broken=one.tell.broken)
+        labels = labels_from(_marks(one.objects, one.tell), size, classes, one.tell)
+    broken = one.tell.broken
+    if broken and one.label_file is not None:
+        labels = Labels.none()
+    video = one_line(video)
+    place = one.tell.where
+    return Entry(id, video, -1, one.picture, size, labels, one.step, one.held_out, broken=broken, record=place)
 
 
-def _marks(objects: Sequence[Any]) -> Iterator[Mark]:
+def _marks(objects: Sequence[Any], tell: Complaints) -> Iterator[Mark]:
     for number, one in enumerate(objects):
         known = one if isinstance(one, dict) else {}
+        record = f"object {shown(known.get('id', number))}"
         corners = known.get("box2d")
         box: Any = corners
         if isinstance(corners, dict):
             box = [corners.get(key) for key in ("x1", "y1", "x2", "y2")]
             if all(type(value) in (int, float) and abs(value) < FARTHEST for value in box):
-                # In the released files, either corner may come first.
+                if box[0] > box[2] or box[1] > box[3]:
+                    # OAK's own code does that, too.
+                    what = f"the corners of the box {shown(box)} are swapped, and are put in order."
+                    tell(record, what, "swapped box", breaks=False)
                 box = [min(box[0], box[2]), min(box[1], box[3]), max(box[0], box[2]), max(box[1], box[3])]
-        yield Mark(f"object {known.get('id', number)}", known.get("category"), box, "xyxy")
+        yield Mark(record, known.get("category"), box, "xyxy")
 
 
 def _numbered(entries: Sequence[Entry]) -> Iterator[Entry]:

@@ -8,12 +8,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leocod.data.coco import class_list, stated_size
+from leocod.data.classes import class_list
+from leocod.data.coco import is_id, stated_size
 from leocod.data.marks import Classes, Form, Mark, labels_from
-from leocod.data.reading import read_json, read_rows, shown
+from leocod.data.reading import read_json, read_rows, shown, told_of
 from leocod.data.recording import Complaints, Entry, Recording, Report, Root, stop
 from leocod.errors import InvalidData
-from leocod.imagefile import why_absent
+from leocod.imagefile import CURE, one_line, why_absent
 from leocod.types import Labels
 
 FORMS: Mapping[int, Form] = {0: "xyxy", 1: "xywh"}
@@ -31,6 +32,11 @@ class Row(NamedTuple):
     line: int
     step: int
     json_file: str
+
+    @property
+    def frame(self) -> tuple[int, str]:
+        """What every list must have alike."""
+        return self.step, self.json_file
 
 
 def lists_in(root: Path) -> list[Path]:
@@ -79,7 +85,11 @@ class _Frames:
 
     def entry(self, list_file: Path, row: Row, *, id: int, held_out: bool = False) -> Entry:
         place = f"line {row.line}"
-        file = self.root.inside(row.json_file, list_file, place)
+        if wrong := self.root.why_not(row.json_file):
+            tell = Complaints(self.report, list_file, place, id)
+            tell("", wrong, "path")
+            return self._broken(list_file, row, tell, held_out=held_out)
+        file = self.root.path / row.json_file
         tell = Complaints(self.report, file, "", id)
         video, picture, size, labels = self.video, file, None, None
         if row.json_file in self._met:
@@ -87,18 +97,35 @@ class _Frames:
         self._met.add(row.json_file)
         content = self._content(file, tell)
         if content is not None:
-            picture = self.root.inside(_picture_name(row.json_file, content, file), file, "its file_name")
-            size, labels = self._seen(content, picture, tell)
+            name = _picture_name(row.json_file, content, file, tell)
+            if name is not None and (wrong := self.root.why_not(name)):
+                tell("", wrong, "path")
+            elif name is not None:
+                picture = self.root.path / name
+                size, labels = self._seen(content, picture, tell)
             # Written by `leocod data convert`; the authors' files do not say.
-            video = str(content.get("video", video))
-        return Entry(id, video, id, picture, size, labels, row.step, held_out, broken=tell.broken)
+            video = self._video(content, tell)
+        if tell.broken and (content or {}).get("labelled") is not False:
+            labels = Labels.none()
+        return Entry(id, video, id, picture, size, labels, row.step, held_out, broken=tell.broken, record=tell.where)
+
+    def _broken(self, list_file: Path, row: Row, tell: Complaints, *, held_out: bool) -> Entry:
+        """A frame of which nothing may be opened. In the authors' files every frame is labelled."""
+        labels, at = Labels.none(), tell.frame
+        return Entry(at, self.video, at, list_file, None, labels, row.step, held_out, broken=True, record=tell.where)
+
+    def _video(self, content: Mapping[str, Any], tell: Complaints) -> str:
+        video = content.get("video", self.video)
+        if not is_id(video):
+            tell("", f"its video is {shown(video)}: it should be a name.", "order")
+        return one_line(video)
 
     def _content(self, file: Path, tell: Complaints) -> dict[str, Any] | None:
         try:
             content = read_json(file, largest=LARGEST_FRAME)
         except InvalidData as error:
             # One frame's file: the others can be used without it.
-            tell("", str(error).removeprefix(f"{file}: "), "file")
+            tell("", told_of(file, error), "file")
             return None
         if isinstance(content, dict) and isinstance(content.get("annotations"), list):
             return content
@@ -109,7 +136,7 @@ class _Frames:
         self, content: dict[str, Any], picture: Path, tell: Complaints
     ) -> tuple[tuple[int, int] | None, Labels | None]:
         if absent := why_absent(picture):
-            tell("", f"its picture {picture}: {absent}.", "picture")
+            tell("", f"its picture {picture}: {absent}. {CURE}", "picture")
             return None, None
         size = stated_size(content, tell)
         if size is None:
@@ -134,14 +161,16 @@ def _marks(annotations: list[Any], tell: Complaints) -> Iterator[Mark]:
             tell(record, f"its bbox_mode is {shown(mode)}: it should be 0 (x1, y1, x2, y2) or 1 (x, y, w, h).", "box")
 
 
-def _picture_name(json_file: str, content: Mapping[str, Any], file: Path) -> str:
+def _picture_name(json_file: str, content: Mapping[str, Any], file: Path, tell: Complaints) -> str | None:
     """The picture lies beside the JSON file, under `images` in place of `annotations`.
 
     Of the `file_name` inside, which may be a full path on its authors' machine, only the last part is used.
     """
     folder, marker, inner = f"/{json_file}".rpartition("/annotations/")
     if not marker:
-        raise InvalidData(f"{file} is not under a folder 'annotations', so that its picture under 'images' is unknown.")
+        what = "it is not under a folder 'annotations', so that its picture under 'images' is unknown. Move it there."
+        tell("", what, "path")
+        return None
     stated = content.get("file_name")
     last = stated.replace("\\", "/").rpartition("/")[2] if isinstance(stated, str) else ""
     beside, slash, _ = inner.rpartition("/")
@@ -166,7 +195,7 @@ def _mapping(file: Path, classes: Sequence[str] | None) -> tuple[tuple[str, ...]
     if sorted(content.values()) != list(range(len(content))):
         raise InvalidData(f"{file}: the {len(content)} classes should be numbered 0 to {len(content) - 1}, each once.")
     all_names = sorted(content, key=lambda name: int(content[name]))
-    names = class_list(all_names, classes, file)
+    names = class_list(all_names, classes, file, "in an object, each with its number")
     places = {name: names.index(name) if name in names else None for name in all_names}
     return names, {**places, **{content[name]: place for name, place in places.items()}}
 
@@ -178,8 +207,9 @@ def _training_rows(folder: Path) -> tuple[list[Row], dict[int, list[bool]]]:
     oracles: dict[int, list[bool]] = {}
     for cost, file in sorted(files.items(), reverse=True):
         found, oracle = _rows(file, "oracle")
-        if rows and found != rows:
-            line = next((a.line for a, b in zip(rows, found, strict=False) if a != b), min(len(rows), len(found)) + 2)
+        if rows and [row.frame for row in found] != [row.frame for row in rows]:
+            differ = (there.line for here, there in zip(rows, found, strict=False) if here.frame != there.frame)
+            line = next(differ, found[-1].line if found else 1)
             raise InvalidData(
                 f"{file}, line {line}: it lists other frames than {files[max(files)].name}. All should list the same."
             )
@@ -193,7 +223,7 @@ def _rows(file: Path, *more: str) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     besides: list[str] = []
     step = -1
-    for line, (name, json_file, *others) in enumerate(read_rows(file, ("step_name", "json_file", *more)), start=2):
+    for line, (name, json_file, *others) in read_rows(file, ("step_name", "json_file", *more)):
         number = int(name[5:]) if STEP.fullmatch(name) else -1
         # Every step has training frames; not every step need have test frames.
         if number < max(step, 0) or (more and number > step + 1):

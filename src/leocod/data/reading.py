@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidData
-from leocod.imagefile import why_absent
+from leocod.imagefile import one_line, why_absent
 
 LARGEST = 2 * 1024**3
 """Bytes of the largest file that is read: ten times the largest published one of its kind."""
@@ -23,49 +23,78 @@ def read_json(path: Path, *, largest: int = LARGEST) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise InvalidData(f"{path}: brackets within brackets, too deep to read. Write it anew.") from error
+        raise InvalidData(f"{one_line(path)}: brackets within brackets, too deep to read. Write it anew.") from error
     except ValueError as error:
-        raise InvalidData(f"{path} is not readable JSON ({error}). Is it whole? Copy or write it anew.") from error
+        what = f"is not readable JSON ({error}). Is it whole? Copy or write it anew."
+        raise InvalidData(f"{one_line(path)} {what}") from error
 
 
-def read_rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """These columns of a CSV file with a header, in this order, row by row. Other columns are passed over."""
+def read_rows(path: Path, columns: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
+    """The line and these columns, in this order, of each row of a CSV file with a header.
+
+    Other columns are passed over, and so are empty lines.
+    """
+    reader = csv.reader(io.StringIO(read_text(path), newline=""))
+    rows: list[tuple[int, list[str]]] = []
     try:
-        header, *rows = list(csv.reader(io.StringIO(read_text(path), newline=""))) or [[]]
+        header = next(reader, [])
+        before = reader.line_num
+        for row in reader:
+            # A value in quotes may go over several lines: the first of them is named.
+            rows.append((before + 1, row))
+            before = reader.line_num
     except csv.Error as error:
         raise InvalidData(f"{path} is not readable CSV ({error}). Write it anew.") from error
     if missing := [name for name in columns if name not in header]:
         raise InvalidData(f"{path} has no column '{missing[0]}'. It has {', '.join(header) or 'none'}.")
     places = [header.index(name) for name in columns]
     found = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in rows:
         if not row:
             continue
         if len(row) != len(header):
             raise InvalidData(f"{path}, line {number}: {len(row)} values, but {len(header)} columns.")
-        found.append(tuple(row[place] for place in places))
+        found.append((number, tuple(row[place] for place in places)))
     return found
 
 
 def read_text(path: Path, *, largest: int = LARGEST) -> str:
     """All of a text file, in UTF-8."""
     if absent := why_absent(path):
-        raise InvalidData(f"{path}: {absent}.")
+        raise InvalidData(f"{one_line(path)}: {absent}. Check the name, or copy the file again.")
     try:
         with path.open("rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size > largest:
-                raise InvalidData(f"{path} is larger than {largest / 2**20:g} MB, the most that is read.")
+                raise InvalidData(f"{one_line(path)} is larger than {largest / 2**20:g} MB, the most that is read.")
             return file.readall().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidData(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+        raise InvalidData(f"{one_line(path)} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
     except OSError as error:
-        raise InvalidData(f"{path} cannot be read ({error.strerror}).") from error
+        raise InvalidData(f"{one_line(path)} cannot be read ({error.strerror}). May you read it?") from error
+
+
+def told_of(file: Path, error: Exception) -> str:
+    """What an error says of a file, for a message that has named the file already."""
+    text, name = str(error), one_line(file)
+    for start, instead in ((f"{name}: ", ""), (f"{name} ", "it ")):
+        if text.startswith(start):
+            return f"{instead}{text.removeprefix(start)}"
+    return text
 
 
 def shown(value: object) -> str:
     """A value in a message: short, in one line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "frame"), counted(2, "class", "classes")
+    ('1 frame', '2 classes')
+    """
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def natural(name: str) -> tuple[tuple[str, int, str], ...]:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Literal
 
 from leocod.data.reading import shown
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 from leocod.types import Labels
 
 Kind = Literal[
     "file",
     "picture",
+    "turned picture",
     "size",
     "box",
     "clipped box",
+    "swapped box",
     "class",
     "duplicate id",
+    "duplicate picture",
     "order",
     "stray annotation",
     "path",
     "crowd",
     "unlabelled frame",
     "unused class",
+    "no test frame",
     "other",
 ]
 """What `leocod data check` counts problems by."""
@@ -45,9 +52,12 @@ class Problem:
     """The frame that is lost, when it is one."""
     kind: Kind = "other"
     """Of what kind it is: a damaged file, a damaged picture, an impossible box, ..."""
+    fatal: bool = False
+    """Whether it ends every run, also one that leaves broken frames out: which frames there are, or whose labels these
+    are, is not known."""
 
     def __str__(self) -> str:
-        return f"{self.file}{f', {self.record}' if self.record else ''}: {self.what}"
+        return one_line(f"{self.file}{f', {self.record}' if self.record else ''}: {self.what}")
 
 
 Report = Callable[[Problem], None]
@@ -71,6 +81,11 @@ class Complaints:
     frame: int
     broken: bool = False
 
+    @property
+    def where(self) -> str:
+        """The file and the record in it."""
+        return f"{self.file}{f', {self.record}' if self.record else ''}"
+
     def __call__(self, part: str, what: str, kind: Kind, *, breaks: bool = True) -> None:
         """`part` is the record within the frame's own that is wrong; empty for the frame itself."""
         self.broken |= breaks
@@ -92,13 +107,15 @@ class Entry:
     size: tuple[int, int] | None
     """Height and width in pixels, where the files say; None: only the picture knows."""
     labels: Labels | None
-    """Its true labels. None: nobody has labelled it."""
+    """Its true labels. None: nobody has labelled it. Of a broken one only that matters: it has its turn in the draw."""
     step: int = -1
     """The step that it belongs to."""
     held_out: bool = False
     """A test frame."""
     broken: bool = False
     """It was met, and has its place, but cannot be used."""
+    record: str = ""
+    """Where it is described, for messages: the file, and which record in it."""
 
 
 @dataclass(frozen=True)
@@ -143,24 +160,39 @@ class Root:
 
     def inside(self, name: str, file: Path, record: str) -> Path:
         """A path that a file in a data set names; `file` and `record` say where, for the error."""
-        path = self.path / name
-        odd = not name or "\\" in name or "\0" in name or name.startswith("/") or ".." in name.split("/")
-        if odd or not self._leads_inside(name, path):
-            raise InvalidData(
-                f"{file}, {record}: the path {shown(name)} leads outside {self.path}. "
-                "Paths must be relative to it, without '..' or links to elsewhere."
-            )
-        return path
+        if wrong := self.why_not(name):
+            raise InvalidData(one_line(f"{file}, {record}: {wrong}"))
+        return self.path / name
 
-    def _leads_inside(self, name: str, path: Path) -> bool:
-        folder, _, _ = name.rpartition("/")
+    def why_not(self, name: str) -> str | None:
+        """What keeps a path from being followed; None when it leads to a place inside. Nothing is opened."""
         try:
-            if folder not in self._is_inside:
-                self._is_inside[folder] = path.parent.resolve().is_relative_to(self._real)
-            return self._is_inside[folder] and (not path.is_symlink() or path.resolve().is_relative_to(self._real))
-        # A link to itself, or a name too long for the disk.
-        except (RuntimeError, OSError):
-            return False
+            encoded = os.fsencode(name)
+        except UnicodeEncodeError:
+            encoded = b"\0"
+        if b"\0" in encoded:
+            return f"the path {shown(name)} has a character that no file name can have. Correct the name."
+        odd = not name or "\\" in name or name.startswith("/") or ".." in name.split("/")
+        try:
+            if not odd and self._leads_inside(name):
+                return None
+        except OSError as error:
+            if error.errno == ENAMETOOLONG:
+                return f"the path {shown(name)} is too long for this disk. Give the file a shorter name."
+        # A link to itself.
+        except RuntimeError:
+            pass
+        return (
+            f"the path {shown(name)} leads outside {self.path}. "
+            "Paths must be relative to it, without '..' or links to elsewhere."
+        )
+
+    def _leads_inside(self, name: str) -> bool:
+        folder, _, _ = name.rpartition("/")
+        path = self.path / name
+        if folder not in self._is_inside:
+            self._is_inside[folder] = path.parent.resolve().is_relative_to(self._real)
+        return self._is_inside[folder] and (not path.is_symlink() or path.resolve().is_relative_to(self._real))
 
 
 def inside(root: Path, name: str, file: Path, record: str) -> Path:
@@ -168,12 +200,12 @@ def inside(root: Path, name: str, file: Path, record: str) -> Path:
     return Root(root).inside(name, file, record)
 
 
-def steps_of(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Training frames by step, in order; a step whose frames are all broken stays, and is empty."""
-    last = max((entry.step for entry in entries if not entry.held_out), default=-1)
-    steps: list[list[Entry]] = [[] for _ in range(last + 1)]
+def steps_of(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Training frames by step, in order, broken ones in their places."""
+    steps: list[list[Entry]] = []
     for entry in entries:
-        if not entry.held_out and not entry.broken:
+        if not entry.held_out:
+            steps += [[] for _ in range(entry.step + 1 - len(steps))]
             steps[entry.step].append(entry)
     return steps
 

@@ -18,7 +18,8 @@ class Detector(Protocol):
     """Finds objects in images, and says how wrong it is about labelled ones.
 
     A class in `detectors/<name>.py` also has `Options`, a Settings class, and is built as
-    `Detector(classes, options, seed=...)`.
+    `Detector(classes, options, seed=...)`; `known_classes(options)` names the classes of its starting weights, for a
+    class list that grows.
     """
 
     classes: tuple[str, ...]
@@ -27,14 +28,14 @@ class Detector(Protocol):
     precision: Precision
     """The numbers it computes with; its weights are float32 all the same."""
     frames_at_once: int | None
-    """Frames that fit through it together; None: as many as there are. Losses do not depend on it."""
+    """Frames that fit through it together; None: as many as there are. Losses of one size do not depend on it."""
 
     def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         """Named losses, one value a frame, in training mode, with the labels' weights applied.
 
         Their mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its
-        seed, for what is drawn by chance, and not on the frames beside it: a batch may be learnt in parts. Without
-        seeds the draw is always the same.
+        seed, for what is drawn by chance, and not on the frames beside it (but for the padding where their sizes
+        differ): a batch may be learnt in parts. Without seeds the draw is always the same.
         """
         ...
 

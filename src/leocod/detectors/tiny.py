@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
-from torchvision.models.detection.rpn import AnchorGenerator
 from torchvision.ops import Conv2dNormActivation
 
+from leocod.networks.backbones import Anchors
 from leocod.networks.roi_align import roi_align
 from leocod.networks.two_stage import TwoStage
 from leocod.settings import Settings
@@ -73,7 +73,7 @@ def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) 
     """The network. `normalised`: with batch normalisation, for pre-training; later folded into the convolutions."""
     model = FasterRCNN(
         TinyBackbone(normalised=normalised, frozen=options.frozen and not normalised),
-        rpn_anchor_generator=AnchorGenerator(sizes=((12, 24, 48),), aspect_ratios=((0.5, 1.0, 2.0),)),
+        rpn_anchor_generator=Anchors([(12, 24, 48)]),
         box_head=TwoMLPHead(CHANNELS * POOLED**2, 256),
         box_predictor=FastRCNNPredictor(256, classes + 1),
         min_size=options.short_side,

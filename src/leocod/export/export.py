@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from shutil import copymode
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from PIL import Image as PillowImage
 
 from leocod.config import load_config
 from leocod.detectors.base import Detector
-from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidData
 from leocod.experiment import load_learner
 from leocod.export.agreement import Agreement, Cut, agreement
@@ -21,6 +19,12 @@ from leocod.predict import check_source, images
 from leocod.rundir import RunDirectory
 from leocod.types import Image
 
+ENDINGS: dict[Format, tuple[str, ...]] = {
+    "onnx": (".onnx",),
+    "torchscript": (".torchscript", ".pt"),
+    "safetensors": (".safetensors",),
+}
+"""What a file of each kind is called."""
 ANOTHER_SIZE = (133, 171)
 """Height and width in which a picture is shown to a tracer."""
 
@@ -34,7 +38,7 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
     check_installed(kind)
     directory = RunDirectory.open(run)
     shown = _pictures(pictures or directory.samples, asked_for=pictures is not None)
-    file = out or directory.path / f"detector.{kind}"
+    file = out or directory.path / f"detector{ENDINGS[kind][0]}"
     _check_name(file, kind)
     detector = load_detector(directory)
     exported = Exported(detector, load_config(directory.config), example=_resized(shown[0]))
@@ -56,17 +60,16 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
 
 def load_detector(directory: RunDirectory) -> Detector:
     """The detector that people use, as it was saved last: the slow learner where there is one."""
-    learner: Any = load_learner(directory, "cpu")[0]
-    detector: Detector = learner.slow if isinstance(learner, EfficientCLS) else learner.detector
     # In float32, whatever it learnt in: what a file computes with.
-    return detector.to("cpu")
+    return load_learner(directory, "cpu")[0].in_use.to("cpu")
 
 
 def _check_name(file: Path, kind: Format) -> None:
     if file.is_dir():
         raise InvalidData(f"{file} is a directory. Give --out a file name.")
-    if kind == "safetensors" and file.suffix != ".safetensors":
-        raise InvalidData(f"--out is '{file}': it should end in .safetensors, by which `detector.weights` knows it.")
+    endings = ENDINGS[kind]
+    if file.suffix not in endings:
+        raise InvalidData(f"--out is '{file}': it should end in {endings[0]}, by which others know what it is.")
 
 
 def _pictures(source: Path, *, asked_for: bool) -> list[Image]:

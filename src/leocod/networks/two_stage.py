@@ -87,7 +87,7 @@ class TwoStage(Network):
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
         counts = [len(own) for own in boxes]
         if not any(counts):
-            return [torch.zeros(0, len(self.classes) + 1) for _ in boxes]
+            return [torch.zeros(0, len(self.classes) + 1, device=self.device) for _ in boxes]
         self.model.train()
         batch, sizes, scales = self.prepared(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
@@ -167,9 +167,10 @@ class TwoStage(Network):
         places = anchors[positions]
         goal = torch.where(positive[..., None], pick(truth.boxes, pick(matched, positions)), places)
         off = self._off(rpn.box_coder, pick(deltas, positions), goal, places)
+        each = _drawn_in_frame(drawn)
         return {
-            "proposal_class": (wrong * drawn).sum(dim=1) / _drawn_in_frame(drawn),
-            "proposal_box": (off * positive).sum(dim=1) / _drawn_in_frame(drawn),
+            "proposal_class": (wrong * drawn).sum(dim=1) / each,
+            "proposal_box": (off * positive).sum(dim=1) / each,
         }
 
     def _region_losses(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from colorsys import hsv_to_rgb
+from functools import cache
+from pathlib import Path
 
 from PIL import Image as PillowImage
-from PIL import ImageDraw
+from PIL import ImageDraw, ImageFont
 
 from leocod.types import Detections, Image, Labels
 
@@ -59,9 +61,20 @@ def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], fac
         # A frame made smaller may leave less than a pixel of a box.
         draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour)
         name = classes[int(number)]
-        text = draw.textbbox((0, 0), name)
+        font = _font(is_latin=all(ord(one) < 256 for one in name))
+        text = draw.textbbox((0, 0), name, font=font)
         x = min(max(0.0, left), panel.width - text[2] - 2.0)
         y = top - text[3] - 1 if top > text[3] + 1 else top + 1
         draw.rectangle((x, y, x + text[2] + 1, y + text[3] + 1), fill=(0, 0, 0))
-        draw.text((x + 1, y), name, fill=colour)
+        draw.text((x + 1, y), name, fill=colour, font=font)
     return panel
+
+
+@cache
+def _font(*, is_latin: bool) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Pillow's own font, or, for names that it has no letters for, the larger one that comes with matplotlib."""
+    if is_latin:
+        return ImageFont.load_default()
+    import matplotlib
+
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), 10)

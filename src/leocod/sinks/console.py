@@ -50,7 +50,8 @@ class ConsoleProgress:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self.console.print(f"{event.name}: {event.steps} steps, {len(event.classes)} classes", highlight=False)
+            told = f"{event.name}: {event.steps} steps, {len(event.classes)} classes"
+            self.console.print(told, highlight=False, markup=False)
             self._progress.update(self._task, description="learning", total=event.steps, completed=event.first_step)
         elif isinstance(event, StepLearned):
             self._labelled |= set(event.labelled_ids)
@@ -59,7 +60,8 @@ class ConsoleProgress:
             known = [value for value in event.ap_by_class.values() if value is not None]
             ap = f"{event.ap_name} {100 * sum(known) / len(known):.1f}" if known else f"{event.ap_name} –"
             self._progress.update(self._task, ap=ap)
-            self.console.print(f"step {event.step + 1}: {ap} on {len(event.detections)} test frames", highlight=False)
+            on = f"on {len(event.detections)} test frames" if event.detections else "because there is no test frame"
+            self.console.print(f"step {event.step + 1}: {ap} {on}", highlight=False)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -83,8 +85,9 @@ def results_table(results: Mapping[str, Any]) -> Group:
     table.add_row(f"CAP, {metrics.ap_name} over the run", _points(results["cap"]))
     table.add_row(f"F, {metrics.forgetting_name}", _points(results["forgetfulness"]))
     table.add_row("labelled frames", f"{results['labelled_frames']}")
-    if results["skipped_frames"]:
-        table.add_row("frames left out, unreadable", f"{results['skipped_frames']}")
+    if results["skipped_frames"] or results["skipped_test_frames"]:
+        told = f"{results['skipped_frames']} of the stream, {results['skipped_test_frames']} of the test"
+        table.add_row("frames left out, unusable", told)
     table.add_row("frames kept", f"{results['memory_bytes'] / 1e6:.1f} MB")
     table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
     return Group(title, table)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from leocod.events import Evaluated, Event, RunFinished
+from leocod.events import Evaluated, Event, RunFinished, StepLearned
 from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.rundir import write_json
 from leocod.types import LabelledFrame, Labels
@@ -46,7 +46,12 @@ class LabelRecord:
         self.write()
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Evaluated | RunFinished):
+        if isinstance(event, StepLearned) and event.skipped:
+            # A label for a frame that cannot be read was asked for and never given.
+            self.frames = {
+                step: [number for number in ids if number not in event.skipped] for step, ids in self.frames.items()
+            }
+        elif isinstance(event, Evaluated | RunFinished):
             self.write()
 
     def write(self) -> None:

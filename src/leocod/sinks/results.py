@@ -22,7 +22,14 @@ class ResultsFile(Resting):
     """Adds up what the events say and writes it when the stream has ended."""
 
     def __init__(
-        self, path: Path, about: Mapping[str, Any], labels: LabelRecord, metrics: Metrics, *, single_pass: bool
+        self,
+        path: Path,
+        about: Mapping[str, Any],
+        labels: LabelRecord,
+        metrics: Metrics,
+        *,
+        single_pass: bool,
+        lost_test_frames: int = 0,
     ) -> None:
         """`about` are the entries that are known beforehand; without a single pass there is no forgetfulness."""
         self.path = path
@@ -30,6 +37,7 @@ class ResultsFile(Resting):
         self.labels = labels
         self.metrics = metrics
         self.single_pass = single_pass
+        self.lost_test_frames = lost_test_frames
         self.content: dict[str, Any] = {}
         self._classes: tuple[str, ...] = ()
         self._seen: dict[int, tuple[int, ...]] = {}
@@ -67,6 +75,7 @@ class ResultsFile(Resting):
             "steps": event.steps,
             "labelled_frames": self.labels.count,
             "skipped_frames": len(self._skipped),
+            "skipped_test_frames": self.lost_test_frames,
             "fap": _or_none(fap(table)),
             "cap": _or_none(cap(table)),
             "forgetfulness": _or_none(forgetfulness) if self.single_pass else None,

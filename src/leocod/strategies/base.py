@@ -71,6 +71,10 @@ class Strategy:
     def classes(self) -> tuple[str, ...]:
         return self.detector.classes
 
+    @property
+    def in_use(self) -> Detector:
+        return self.detector
+
     def remembered(self) -> list[LabelledFrame]:
         return [] if self.memory is None else self.memory.frames
 

@@ -53,8 +53,9 @@ class DERPP(ReplayStrategy):
 
     def remember(self, step: Step) -> None:
         pairs = self.offered(step)
+        most = self.detector.frames_at_once or len(pairs) or 1
         with torch.no_grad():
-            logits = self._logits(pairs)
+            logits = [one for first in range(0, len(pairs), most) for one in self._logits(pairs[first : first + most])]
         self.memory.add(
             [
                 (frame, replace(labels, logits=then.cpu().numpy()))
