@@ -22,6 +22,12 @@ def class_colour(number: int) -> tuple[int, int, int]:
     return int(red * 255), int(green * 255), int(blue * 255)
 
 
+def _light(colour: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Halfway to white: a pure blue cannot be read on black."""
+    red, green, blue = colour
+    return (red + 255) // 2, (green + 255) // 2, (blue + 255) // 2
+
+
 def contact_sheet(
     frames: Iterable[tuple[Image, Labels | Detections]],
     classes: Sequence[str],
@@ -66,7 +72,7 @@ def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], fac
         x = min(max(0.0, left), panel.width - text[2] - 2.0)
         y = top - text[3] - 1 if top > text[3] + 1 else top + 1
         draw.rectangle((x, y, x + text[2] + 1, y + text[3] + 1), fill=(0, 0, 0))
-        draw.text((x + 1, y), name, fill=colour, font=font)
+        draw.text((x + 1, y), name, fill=_light(colour), font=font)
     return panel
 
 
