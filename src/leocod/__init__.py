@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from leocod.batch import Batch
     from leocod.benchmarks.base import Benchmark, Stream
+    from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
+    from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
+    from leocod.benchmarks.oak import Oak, OakOptions
+    from leocod.benchmarks.video import Video, VideoOptions
     from leocod.benchmarks.wander import Wander, WanderOptions
     from leocod.config import ExperimentConfig
     from leocod.detectors.base import Detector
+    from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
+    from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions
     from leocod.detectors.tiny import Tiny, TinyOptions
     from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.errors import LeocodError
@@ -23,10 +29,11 @@ if TYPE_CHECKING:
     from leocod.evaluation.evaluator import Evaluator
     from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned
     from leocod.experiment import run_experiment
-    from leocod.labelling import BudgetLabeller
-    from leocod.learner import Learner
+    from leocod.labelling import BudgetLabeller, FixedLabeller
+    from leocod.learner import Learned, Learner
     from leocod.loop import run
     from leocod.memory import ReplayMemory
+    from leocod.open_classes import OpenClasses
     from leocod.settings import Settings
     from leocod.strategies.agem import AGEM, AGEMOptions
     from leocod.strategies.base import (
@@ -55,6 +62,8 @@ _HOME = {
     "Batch": "batch",
     "Benchmark": "benchmarks.base",
     "BudgetLabeller": "labelling",
+    "CocoVideo": "benchmarks.coco_video",
+    "CocoVideoOptions": "benchmarks.coco_video",
     "DERPP": "strategies.derpp",
     "DERPPOptions": "strategies.derpp",
     "Detections": "types",
@@ -63,10 +72,15 @@ _HOME = {
     "EWCOptions": "strategies.ewc",
     "EfficientCLS": "efficient_cls",
     "EfficientCLSOptions": "efficient_cls",
+    "EgoObjects": "benchmarks.egoobjects",
+    "EgoObjectsOptions": "benchmarks.egoobjects",
     "Evaluated": "events",
     "Evaluator": "evaluation.evaluator",
     "Event": "events",
     "ExperimentConfig": "config",
+    "FasterRCNNDetector": "detectors.faster_rcnn",
+    "FasterRCNNOptions": "detectors.faster_rcnn",
+    "FixedLabeller": "labelling",
     "Frame": "types",
     "GDumb": "strategies.gdumb",
     "ICaRL": "strategies.icarl",
@@ -75,16 +89,22 @@ _HOME = {
     "IODOptions": "strategies.iod",
     "Incremental": "strategies.incremental",
     "Labels": "types",
+    "Learned": "learner",
     "Learner": "learner",
     "LeocodError": "errors",
     "LossWeights": "types",
     "MemoryOptions": "strategies.base",
     "MemoryStrategy": "strategies.base",
+    "Oak": "benchmarks.oak",
+    "OakOptions": "benchmarks.oak",
     "Offline": "strategies.offline",
     "OfflineOptions": "strategies.offline",
+    "OpenClasses": "open_classes",
     "ReplayMemory": "memory",
     "ReplayOptions": "strategies.base",
     "ReplayStrategy": "strategies.base",
+    "RetinaNetDetector": "detectors.retinanet",
+    "RetinaNetOptions": "detectors.retinanet",
     "RunFinished": "events",
     "RunStarted": "events",
     "Settings": "settings",
@@ -96,6 +116,8 @@ _HOME = {
     "Stream": "benchmarks.base",
     "Tiny": "detectors.tiny",
     "TinyOptions": "detectors.tiny",
+    "Video": "benchmarks.video",
+    "VideoOptions": "benchmarks.video",
     "Wander": "benchmarks.wander",
     "WanderOptions": "benchmarks.wander",
     "average_precision": "evaluation.ap",
@@ -116,16 +138,23 @@ __all__ = [
     "Batch",
     "Benchmark",
     "BudgetLabeller",
+    "CocoVideo",
+    "CocoVideoOptions",
     "DERPPOptions",
     "Detections",
     "Detector",
     "EWCOptions",
     "EfficientCLS",
     "EfficientCLSOptions",
+    "EgoObjects",
+    "EgoObjectsOptions",
     "Evaluated",
     "Evaluator",
     "Event",
     "ExperimentConfig",
+    "FasterRCNNDetector",
+    "FasterRCNNOptions",
+    "FixedLabeller",
     "Frame",
     "GDumb",
     "ICaRL",
@@ -133,16 +162,22 @@ __all__ = [
     "IODOptions",
     "Incremental",
     "Labels",
+    "Learned",
     "Learner",
     "LeocodError",
     "LossWeights",
     "MemoryOptions",
     "MemoryStrategy",
+    "Oak",
+    "OakOptions",
     "Offline",
     "OfflineOptions",
+    "OpenClasses",
     "ReplayMemory",
     "ReplayOptions",
     "ReplayStrategy",
+    "RetinaNetDetector",
+    "RetinaNetOptions",
     "RunFinished",
     "RunStarted",
     "Settings",
@@ -154,6 +189,8 @@ __all__ = [
     "Stream",
     "Tiny",
     "TinyOptions",
+    "Video",
+    "VideoOptions",
     "Wander",
     "WanderOptions",
     "__version__",
