@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image as PillowImage
 
 from leocod.errors import InvalidRun
 from leocod.report.pictures import pictures
@@ -86,3 +90,19 @@ def test_a_sample_cannot_point_out_of_its_directory(a_run: MakeRun, tmp_path: Pa
 
     with pytest.raises(InvalidRun, match=r"samples/secret\.png is not a readable picture"):
         pictures(run, "test")
+
+
+def test_a_large_frame_is_made_light_and_its_boxes_stay_where_they_are(a_run: MakeRun) -> None:
+    path = a_run()
+    noise = np.random.default_rng(0).integers(0, 255, (720, 1280, 3), dtype=np.uint8)
+    for file in (path / "samples").glob("*.png"):
+        PillowImage.fromarray(noise).save(file)
+    run = with_samples(path, boxes=[[600, 300, 900, 500, 0, 0.9]])
+
+    first = pictures(run, "pseudo")[0]
+
+    kind, _, data = first.data.partition(";base64,")
+    with PillowImage.open(io.BytesIO(base64.b64decode(data))) as image:
+        assert (kind, image.size) == ("data:image/jpeg", (480, 270))
+    assert (first.width, first.height) == (1280, 720)
+    assert [(box.x, box.width) for box in first.boxes if box.text] == [(600, 300)]

@@ -24,6 +24,9 @@ LOWEST_SCORE = 0.3
 MOST_PICTURES = 12
 """Of each kind and run, so that a page can still be mailed."""
 
+SMALL, LONGEST = 320, 480
+"""Pixels of the longer side: up to the first a picture is taken as it is, above it is made light, up to the second."""
+
 Verdict = Literal["right", "wrong", "stored", "true"]
 
 
@@ -49,7 +52,7 @@ class Picture:
     width: int
     height: int
     data: str
-    """The file as a data address: the page must stand alone."""
+    """The picture as a data address: the page must stand alone. It may have fewer pixels than the frame."""
     boxes: tuple[Box, ...]
 
 
@@ -68,6 +71,8 @@ def _picture(run: Run, sample: Sample) -> Picture:
         content = file.read_bytes()
         with PillowImage.open(io.BytesIO(content)) as image:
             (width, height), form = image.size, image.format or "PNG"
+            if max(width, height) > SMALL:
+                content, form = _light(image), "JPEG"
     except (OSError, UnidentifiedImageError) as error:
         raise InvalidRun(
             f"{file} is not a readable picture. Delete {file.parent} for a report without samples."
@@ -75,6 +80,15 @@ def _picture(run: Run, sample: Sample) -> Picture:
     where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
     return Picture(where, width, height, data, tuple(_boxes(sample, run.classes, middle=width / 2)))
+
+
+def _light(image: PillowImage.Image) -> bytes:
+    """No larger than a page shows it; the boxes over it are drawn apart and stay sharp."""
+    shown = image.convert("RGB")
+    shown.thumbnail((LONGEST, LONGEST))
+    target = io.BytesIO()
+    shown.save(target, "JPEG", quality=85)
+    return target.getvalue()
 
 
 def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
