@@ -5,7 +5,7 @@ import pytest
 
 from leocod.config import load_config
 from leocod.errors import InvalidRun, RunExists
-from leocod.rundir import RunDirectory, free_path, replacing, step_name, write_json, write_text
+from leocod.rundir import RunDirectory, appearing, free_path, replacing, step_name, write_json, write_text
 
 
 def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
@@ -81,3 +81,17 @@ def test_nan_is_never_written(tmp_path: Path) -> None:
         write_json(tmp_path / "results.json", {"fap": float("nan")})
 
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+
+    with appearing(tmp_path / "there") as folder:
+        write_text(folder / "file", "content")
+        assert not list((tmp_path / "there").iterdir())
+    with pytest.raises(RuntimeError), appearing(tmp_path / "broken") as folder:
+        write_text(folder / "file", "content")
+        raise RuntimeError
+
+    assert (tmp_path / "there" / "file").read_text() == "content"
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]

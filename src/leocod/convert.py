@@ -17,7 +17,7 @@ from PIL import Image as PillowImage
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
 from leocod.imagefile import Upright
-from leocod.rundir import step_name, write_json
+from leocod.rundir import appearing, step_name, write_json
 from leocod.sinks.labels import LabelRecord
 from leocod.types import Frame, Labels
 
@@ -40,7 +40,7 @@ def convert(
     called after each step. Returned is the number of frames that were left out, because they cannot be read.
     """
     left_out = benchmark.lost_test_frames
-    with _appearing(out) as folder:
+    with _written(out) as folder:
         pictures = _Pictures(folder, link=link)
         writer: _Writer = (
             _Processed(pictures, benchmark, labels) if to == "processed" else _Coco(pictures, benchmark, labels)
@@ -260,21 +260,14 @@ class _Coco:
 
 
 @contextmanager
-def _appearing(out: Path) -> Iterator[Path]:
-    """A temporary folder beside the real one, which it becomes at the end; on an error nothing is left."""
+def _written(out: Path) -> Iterator[Path]:
+    """The folder to write to; what the disk refuses is told in one line."""
     refuse_taken(out)
-    out = out.resolve()
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
+        with appearing(out) as folder:
+            yield folder
     except OSError as error:
         raise InvalidData(f"{error.filename or out}: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def refuse_taken(out: Path) -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from PIL import Image as PillowImage
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.data.reading import counted, natural
 from leocod.errors import InvalidData
 from leocod.imagefile import opened, pixels_of
 from leocod.report.contact_sheet import contact_sheet
-from leocod.rundir import free_path, refuse_if_taken, write_json
+from leocod.rundir import appearing, free_path, refuse_if_taken, write_json
+from leocod.sinks.console import Rate
 from leocod.sinks.detections import coco_results
 from leocod.types import Detections, Image
 from leocod.videofile import Shown, VideoFile, write_video
@@ -83,7 +81,7 @@ def predict(
     video = VideoFile(source) if is_video(source) else None
     pictures = images(source) if video is None else _frames(video)
     total = len(_image_files(source)) if video is None else video.frames
-    with _whole(out) as folder:
+    with appearing(out) as folder:
         looked_at = watch(detected(pictures, detect, threshold), total)
         if video is None:
             seen = _write_pictures(folder, looked_at, classes)
@@ -136,18 +134,8 @@ def images(source: Path) -> Iterator[Picture]:
 def frames_progress(console: Console) -> Progress:
     """A line that tells frames done, rate and time left."""
     return Progress(
-        TextColumn("looking"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn(), console=console
+        TextColumn("looking"), BarColumn(), MofNCompleteColumn(), Rate("frame"), TimeRemainingColumn(), console=console
     )
-
-
-class _Rate(ProgressColumn):
-    """Frames a second, or seconds a frame when they are slow."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        if not speed:
-            return Text("")
-        return Text(f"{speed:.1f} frames/s" if speed >= 1 else f"{1 / speed:.1f} s/frame")
 
 
 def _frames(video: VideoFile) -> Iterator[Picture]:
@@ -168,19 +156,6 @@ def _batches(pictures: Iterable[Picture]) -> Iterator[list[Picture]]:
             batch = []
     if batch:
         yield batch
-
-
-@contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside the real one, which it becomes at the end; after an error nothing is left."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        inside = Path(temporary) / folder.name
-        inside.mkdir()
-        yield inside
-        if folder.exists():
-            folder.rmdir()
-        inside.replace(folder)
 
 
 def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequence[str]) -> list[Found]:

@@ -16,14 +16,18 @@ from leocod.events import Evaluated, Event, RunStarted, StepLearned
 from leocod.rundir import plug_in_words
 
 
-class _Rate(ProgressColumn):
-    """Steps a second, or seconds a step when they are slow."""
+class Rate(ProgressColumn):
+    """Things a second, or seconds a thing when they are slow."""
+
+    def __init__(self, thing: str) -> None:
+        super().__init__()
+        self.thing = thing
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         if not speed:
             return Text("")
-        return Text(f"{speed:.1f} steps/s" if speed >= 1 else f"{1 / speed:.1f} s/step")
+        return Text(f"{speed:.1f} {self.thing}s/s" if speed >= 1 else f"{1 / speed:.1f} s/{self.thing}")
 
 
 class ConsoleProgress:
@@ -36,7 +40,7 @@ class ConsoleProgress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            _Rate(),
+            Rate("step"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[ap]}"),
             TextColumn("{task.fields[labels]} labels"),
