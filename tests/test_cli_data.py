@@ -187,3 +187,21 @@ def test_bad_input_is_one_clear_line_and_nothing_is_written(
     assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_neither_a_name_nor_an_error_can_speak_to_the_terminal(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    labels = {
+        "categories": [{"id": 1, "name": "[red]mug[/red]"}],
+        "images": [{"id": n, "file_name": f"{n}.png", "height": 8, "width": 8} for n in range(3)],
+        "annotations": [{"id": n, "image_id": n, "category_id": 1, "bbox": [1, 1, 5, 5]} for n in range(3)],
+    }
+    (tmp_path / "labels.json").write_text(json.dumps(labels))
+
+    shown = leocod("show", "video", "--set", "source=film", "--set", "labels=labels.json", "--set", "frames_per_step=2")
+    refused = leocod("data", "check", "\x1b[31m\u202enowhere")
+
+    assert "[red]mug[/red]" in shown.output
+    assert shown.exit_code == 0
+    assert r"\x1b[31m\u202enowhere" in refused.output
+    assert "\x1b" not in refused.output + shown.output

@@ -47,3 +47,32 @@ def test_values_are_shown_as_in_yaml() -> None:
 
 def test_further_mistakes_are_counted() -> None:
     assert complaint({"count": 0, "inner": {"share": 2}}) == "count is 0: it should be at least 1. (1 more like this.)"
+
+
+def test_a_key_that_is_no_text_is_as_unknown_as_another() -> None:
+    assert complaint({"inner": {1: 2}}) == "inner.1: unknown key. Known: share."
+
+
+def test_a_long_or_illegible_key_is_written_out_and_cut() -> None:
+    assert complaint({"a\nb\x1b": 1}).startswith("a\\nb\\x1b: unknown key.")
+    assert complaint({"k" * 10_000: 1}).startswith("k" * 57 + "...: unknown key.")
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_value_that_would_fill_the_memory_is_told_shortly(size: int) -> None:
+    value: list[Any] = ["x"]
+    for _ in range(40 * size):
+        value = [value] * 40
+
+    said = complaint({"count": value})
+
+    assert said.startswith("count is [[[")
+    assert len(said) < 150
+
+
+def test_a_value_inside_itself_and_a_number_without_end_are_told_shortly() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+
+    assert complaint({"count": circle}).startswith("count is [[[")
+    assert complaint({"inner": 10**5000}).startswith("inner is a number of very many digits: it should be")

@@ -365,9 +365,8 @@ def test_damage_does_not_change_which_other_frames_are_labelled(tmp_path: Path, 
     convert(damaged, tmp_path / "damaged", to="coco", labels=after)
 
     for cost in COSTS:
-        assert after[cost].frames == {
-            step: [frame for frame in frames if frame != lost] for step, frames in before[cost].frames.items()
-        }
+        left = {step: [one for one in frames if one != lost] for step, frames in before[cost].frames.items()}
+        assert after[cost].frames == {step: frames for step, frames in left.items() if frames}
 
 
 @pytest.mark.parametrize("to", LAYOUTS)
@@ -445,3 +444,22 @@ def test_a_written_coco_file_can_be_divided_anew(tmp_path: Path) -> None:
     assert [len(pairs) for pairs in everything(anew)] == [3, 3, 1]
     assert [frame.video for frame, _ in anew.moment(0)] == ["walk 0"] * 3
     assert anew.given(2) is None
+
+
+@pytest.mark.parametrize("to", LAYOUTS)
+@pytest.mark.parametrize("name", ["../../out", "/etc", "..", "", "a/b", "nul\0", "\ud800", "two\nlines", "v" * 10_000])
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str, to: Layout) -> None:
+    clip = Clip()
+    clip.name = name
+    clip.pairs = [(replace(frame, video=name), labels) for frame, labels in clip.pairs]
+
+    convert(clip, tmp_path / "deep" / "out", to=to, labels=labels_of(clip))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+    pictures = list((tmp_path / "deep" / "out").rglob("*.png"))
+    assert len(pictures) == 7
+    # One folder for the video, below the layout's own.
+    assert {len(path.relative_to(tmp_path / "deep" / "out").parts) for path in pictures} == {
+        4 if to == "processed" else 3
+    }

@@ -131,3 +131,8 @@ def test_a_name_that_no_file_can_have_is_told(tmp_path, name):
 
 def test_an_odd_name_is_told_in_one_line():
     assert one_line("a\nb\x1b\udcff é [red].jpg") == r"a\nb\x1b\udcff é [red].jpg"
+
+
+def test_a_long_text_is_cut_when_it_is_asked_for():
+    assert one_line("x" * 100, 10) == "xxxxxxx..."
+    assert one_line("x" * 10, 10) == "x" * 10

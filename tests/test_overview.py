@@ -42,7 +42,7 @@ class Shown(Benchmark):
 
 
 def printed(table: Table) -> list[str]:
-    console = Console(width=120, no_color=True)
+    console = Console(width=200, no_color=True)
     with console.capture() as capture:
         console.print(table)
     return [line.strip() for line in capture.get().splitlines()]
@@ -163,3 +163,20 @@ def test_every_step_is_told() -> None:
     survey(Shown([[showing()]] * 3), lambda: told.append(1))
 
     assert len(told) == 3
+
+
+def test_names_are_shown_as_they_are_and_cannot_speak_to_the_terminal() -> None:
+    shown = Shown([[showing(0, 1, 2)]])
+    shown.name = "two\nlines"
+    shown.classes = ("\x1b[31m\0\u202e\ud800", "x" * 10_000, "[red]car[/red]")
+
+    overview = survey(shown)
+    lines = [*overview.lines(), *printed(class_table(overview, 9)), *printed(timeline_table(overview, 9))]
+
+    assert lines[0].startswith(r"two\nlines: 1 step")
+    assert all(line.isprintable() for line in lines)
+    assert [line.split()[0] for line in printed(class_table(overview, 9))[1:]] == [
+        r"\x1b[31m\x00\u202e\ud800",
+        "x" * 57 + "...",
+        "[red]car[/red]",
+    ]

@@ -250,3 +250,22 @@ def test_what_is_there_already_is_not_written_over(tmp_path: Path) -> None:
 
     with pytest.raises(RunExists, match="already holds other files"):
         predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("..png.png", "two\nlines.png", "\udcff.png", "%s <b>.png", "a\\b.png"):
+        picture(tmp_path / "in" / name)
+
+    assert predict(tmp_path / "in", tmp_path / "deep" / "out", one_mug, ("../../mug",), threshold=0.5) == 5
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "in"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+    assert len(list((tmp_path / "deep" / "out").iterdir())) == 6
+
+
+def test_a_name_that_the_disk_refuses_is_told_in_one_line(tmp_path: Path) -> None:
+    source = picture(tmp_path / "desk.png")
+
+    with pytest.raises(InvalidData, match="File name too long"):
+        predict(source, tmp_path / ("x" * 250), one_mug, ("mug",), threshold=0.5)

@@ -1,8 +1,10 @@
 """What holds for the repository as a whole."""
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,100 @@ def test_every_module_stays_readable_in_one_sitting() -> None:
     lengths = {str(file.relative_to(SOURCE)): len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
 
     assert {name: length for name, length in lengths.items() if length > 350} == {}
+
+
+RUNS_CODE = {
+    *("eval", "exec", "compile", "__import__", "breakpoint"),
+    *("os.system", "os.popen", "pty.spawn", "code.interact", "runpy.run_path", "runpy.run_module"),
+    *("pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads", "shelve.open"),
+    *("joblib.load", "dill.load", "dill.loads", "cloudpickle.load", "cloudpickle.loads", "pandas.read_pickle"),
+    *("yaml.unsafe_load", "yaml.full_load", "yaml.load_all", "yaml.unsafe_load_all", "yaml.full_load_all"),
+    *("torch.hub.load", "torch.package.PackageImporter", "shutil.unpack_archive"),
+}
+"""Calls that run, or may run, what is in a file or a text."""
+
+KNOWN_TO_BE_SAFE = {
+    ("src/leocod/weights/pickles.py", "pickle.Unpickler"): "refuses whatever arrays do not need",
+    ("src/leocod/yamlfile.py", "yaml.load"): "its loader is a SafeLoader",
+    ("src/leocod/export/formats.py", "torch.jit.load"): "reads what it has just written",
+}
+
+
+def _calls(file: Path) -> Iterator[tuple[str, ast.Call | ast.ClassDef]]:
+    """Everything that is called or inherited from, under its full name, whatever it was imported as."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    imported = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            # `import os.path` brings the name `os`.
+            whole = {one.asname: one.name for one in node.names if one.asname}
+            imported |= whole | {name: name for one in node.names for name in one.name.split(".")[:1] if not one.asname}
+        elif isinstance(node, ast.ImportFrom):
+            imported |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    for node in ast.walk(tree):
+        used = [node.func] if isinstance(node, ast.Call) else node.bases if isinstance(node, ast.ClassDef) else []
+        for one in used:
+            first, *rest = ast.unparse(one).split(".")
+            yield ".".join([imported.get(first, first), *rest]), node
+
+
+def _is_dangerous(name: str, node: ast.Call | ast.ClassDef) -> bool:
+    given = {one.arg: ast.unparse(one.value) for one in node.keywords}
+    last = name.rpartition(".")[2]
+    return (
+        name in RUNS_CODE
+        or name in {"yaml.load", "torch.jit.load"}
+        or (name == "torch.load" and given.get("weights_only") != "True")
+        or (name in {"numpy.load", "numpy.lib.format.read_array"} and given.get("allow_pickle", "False") != "False")
+        or given.get("shell", "False") != "False"
+        or (last in {"extract", "extractall"} and "." in name)
+    )
+
+
+def test_nothing_that_is_read_can_become_code() -> None:
+    folders = ("src", "bench", "results", "examples", "fuzz", "soak")
+    found = {
+        (str(file.relative_to(ROOT)), name)
+        for folder in folders
+        for file in (ROOT / folder).rglob("*.py")
+        for name, node in _calls(file)
+        if _is_dangerous(name, node)
+    }
+
+    assert found - KNOWN_TO_BE_SAFE.keys() == set()
+    # An exception that is not one any more is taken off the list.
+    assert KNOWN_TO_BE_SAFE.keys() - found == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval('1')",
+        "import pickle as p\np.loads(b'')",
+        "from pickle import load as read\nread(file)",
+        "import torch\ntorch.load(file)",
+        "import torch\ntorch.load(file, weights_only=False)",
+        "import yaml\nyaml.load(text, yaml.Loader)",
+        "import subprocess\nsubprocess.run('ls', shell=True)",
+        "import zipfile\nzipfile.ZipFile(file).extractall()",
+        "import numpy as np\nnp.load(file, allow_pickle=True)",
+        "import os.path\nos.system('ls')",
+    ],
+)
+def test_code_that_would_run_what_it_reads_is_noticed(line: str, tmp_path: Path) -> None:
+    (tmp_path / "file.py").write_text(line)
+
+    assert any(_is_dangerous(name, node) for name, node in _calls(tmp_path / "file.py"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["model.eval()", "import re\nre.compile('a')", "import torch\ntorch.load(file, weights_only=True)", "evaluate()"],
+)
+def test_harmless_code_is_not_taken_for_it(line: str, tmp_path: Path) -> None:
+    (tmp_path / "file.py").write_text(line)
+
+    assert not any(_is_dangerous(name, node) for name, node in _calls(tmp_path / "file.py"))
 
 
 def _environment() -> dict[str, str]:

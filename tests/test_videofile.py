@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from leocod import videofile
 from leocod.errors import InvalidData
 from leocod.types import Image
 from leocod.videofile import Shown, VideoFile, write_video
@@ -133,7 +134,7 @@ def test_what_is_no_video_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidData, match="notes.txt is not a readable video, nor an image"):
         VideoFile(tmp_path / "notes.txt")
-    with pytest.raises(InvalidData, match="song.wav has no video in it"):
+    with pytest.raises(InvalidData, match="song.wav is not a readable video.*of a kind that is not read as video"):
         VideoFile(tmp_path / "song.wav")
     with pytest.raises(InvalidData, match="a.mp4 has no frames"):
         write_video(tmp_path / "b.mp4", [], source)
@@ -152,3 +153,74 @@ def test_a_frame_that_the_decoder_calls_damaged_is_noted(tmp_path: Path) -> None
 
     assert len(list(damaged)) == 10
     assert (whole.corrupt, damaged.corrupt) == ([], [0])
+
+
+def test_a_film_without_pictures_is_told(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "song.mp4"), "w") as container:
+        stream = container.add_stream("aac", rate=8000)
+        silence = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        silence.sample_rate = 8000
+        container.mux(stream.encode(silence))
+        container.mux(stream.encode())
+
+    with pytest.raises(InvalidData, match="song.mp4 has no video in it"):
+        VideoFile(tmp_path / "song.mp4")
+
+
+def test_a_list_of_other_files_is_not_followed(tmp_path: Path) -> None:
+    a_video(tmp_path / "secret.mp4", [0, 40])
+    (tmp_path / "a.mp4").write_text("ffconcat version 1.0\nfile secret.mp4\n")
+
+    with pytest.raises(InvalidData, match="a.mp4 is not a readable video.*of a kind that is not read as video"):
+        VideoFile(tmp_path / "a.mp4")
+
+
+def test_video_in_an_unknown_code_is_told(tmp_path: Path) -> None:
+    path = a_video(tmp_path / "a.mp4", [0, 40])
+    path.write_bytes(path.read_bytes().replace(b"avc1", b"zzz9"))
+
+    with pytest.raises(InvalidData, match=r"a\.mp4 has video of a kind that is not known here"):
+        VideoFile(path)
+
+
+def test_notes_in_any_encoding_do_not_keep_a_video_from_being_read(tmp_path: Path) -> None:
+    path = a_video(tmp_path / "a.mkv", [0, 40])
+    path.write_bytes(path.read_bytes().replace(b"Lavc", b"\xff\xfevc"))
+
+    assert len(list(VideoFile(path))) == 2
+
+
+def test_frames_too_large_are_refused_before_there_is_memory_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = a_video(tmp_path / "a.mp4", [0, 40])
+    monkeypatch.setattr(videofile, "LIMITS", {"max_pixels": "1000"})
+
+    with pytest.raises(InvalidData, match=r"a\.mp4 is not a readable video"):
+        list(VideoFile(path))
+    monkeypatch.setattr(videofile, "LARGEST", 1000)
+    with pytest.raises(InvalidData, match=r"a\.mp4 has frames of more than 0 million pixels"):
+        VideoFile(path)
+
+
+def test_an_odd_name_of_a_video_is_told_in_one_line(tmp_path: Path) -> None:
+    path = a_video(tmp_path / "a.mp4", [0, 40])
+    odd = path.rename(tmp_path / "a\nb.mp4")
+    odd.write_bytes(odd.read_bytes()[:100])
+
+    with pytest.raises(InvalidData) as told:
+        list(VideoFile(odd))
+    assert str(told.value).isprintable()
+
+
+def test_pixels_of_a_form_that_nobody_can_convert_are_told(tmp_path: Path) -> None:
+    class Strange:
+        def to_ndarray(self, format: str) -> Image:
+            raise ValueError("no such conversion")
+
+    video = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
+
+    with pytest.raises(InvalidData, match=r"a\.mp4 is not a readable video \(no such conversion\)"):
+        video._next(iter([Strange()]), 0, "mp4")
+    assert video._next(iter([Strange()]), 1, "mp4") is None
+    assert video.damage == "no such conversion"

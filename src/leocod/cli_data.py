@@ -39,6 +39,13 @@ Override = Annotated[
 ]
 
 
+def say(line: str, where: Console = console) -> None:
+    """One line, however long, as it stands: a name may look like markup, or like a command to the terminal."""
+    from leocod.imagefile import one_line
+
+    where.print(one_line(line), markup=False, soft_wrap=True)
+
+
 @commands.callback(invoke_without_command=True)
 def data(context: typer.Context) -> None:
     """Check a data set, or write one in another layout."""
@@ -68,7 +75,7 @@ def check(
     with progress("pictures") as bar:
         findings = look_at(path, layout, labels=labels, quick=quick, tell=bar)
     for line in findings.lines(most):
-        console.print(line, markup=False, soft_wrap=True)
+        say(line)
     if findings.breaks:
         raise typer.Exit(1)
 
@@ -101,11 +108,9 @@ def convert(
     records = {cost: _labels(config, source, cost, choice) for cost in _costs(labels, config.frames_per_step)}
     with progress("steps") as bar:
         lost = write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
-    console.print(
+    say(
         f"{source.name}: {counted(source.steps, 'step')} and {counted(len(source.test), 'test frame')}, "
-        f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}",
-        markup=False,
-        soft_wrap=True,
+        f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}"
     )
     if lost:
         console.print(f"Left out, because they cannot be read: {counted(lost, 'frame')}.")
@@ -131,16 +136,16 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     """A contact sheet of frames from all over a benchmark, and its figures."""
     from leocod.benchmarks.base import Recorded
     from leocod.data.reading import counted
+    from leocod.evaluation.evaluator import spread
     from leocod.overview import class_table, survey, timeline_table
     from leocod.report.contact_sheet import contact_sheet
     from leocod.rundir import replacing
-    from leocod.sinks.samples import spread
 
     pairs = [pair for step in spread(benchmark.steps, 12) for pair in list(benchmark.moment(step))[::4]]
     sheet = contact_sheet(_pictures(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
     with replacing(out) as temporary:
         sheet.save(temporary, format="PNG")
-    console.print(f"Contact sheet: {out}", markup=False, soft_wrap=True)
+    say(f"Contact sheet: {out}")
     if most == 0:
         return
     with progress("steps") as bar:
@@ -149,7 +154,7 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     if problems:
         console.print(f"{counted(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
     for line in overview.lines():
-        console.print(line, markup=False, soft_wrap=True)
+        say(line)
     for table in (class_table, timeline_table):
         console.print()
         console.print(table(overview, most))

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from reprlib import Repr
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
+from leocod.imagefile import one_line
 
 BOUNDS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+
+LONGEST = 60
+"""Characters of a key or a value in a message."""
+
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * LONGEST
 
 
 def explained(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> InvalidConfig:
     """The first thing that is wrong, and how many more there are."""
     first, *others = error.errors()
     keys = [str(key) for key in first["loc"]]
-    full_key = ".".join([prefix, *keys] if prefix else keys)
+    full_key = ".".join(one_line(key, LONGEST) for key in ([prefix, *keys] if prefix else keys))
     more = f" ({len(others)} more like this.)" if others else ""
-    if first["type"] == "extra_forbidden":
+    # A key that is not even a text is as unknown as another.
+    if first["type"] in {"extra_forbidden", "invalid_key"}:
         return InvalidConfig(f"{full_key}: unknown key.{_nearest(kind, keys, prefix)}{more}")
     if first["type"] == "missing":
         return InvalidConfig(f"{full_key}: needed, but not given.{more}")
-    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    said = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
     if first["type"] == "value_error" and not said.startswith("Input should"):
         return InvalidConfig(f"{full_key}: {said}.{more}" if full_key else f"{said}.{more}")
     return InvalidConfig(f"{full_key} is {_shown(first['input'])}: it should be {_allowed(first, kind, keys)}.{more}")
@@ -52,8 +61,13 @@ def _allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
 def _shown(value: Any) -> str:
     """As it stands in YAML, more or less, and not too long."""
     words = {None: "null", True: "true", False: "false"}
-    text = words[value] if value is None or isinstance(value, bool) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if value is None or isinstance(value, bool):
+        return words[value]
+    try:
+        # Not the whole of it first: a value may be very large, or inside itself.
+        return one_line(SHORT.repr(value), LONGEST)
+    except ValueError:
+        return "a number of very many digits"
 
 
 def _range(field: FieldInfo) -> str:

@@ -16,12 +16,15 @@ from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
-from leocod.imagefile import Upright
+from leocod.imagefile import Upright, one_line
 from leocod.rundir import appearing, step_name, write_json
 from leocod.sinks.labels import LabelRecord
 from leocod.types import Frame, Labels
 
 Layout = Literal["processed", "coco"]
+
+LONGEST_NAME = 120
+"""Letters of a video or a picture where it becomes part of a path."""
 
 
 def convert(
@@ -82,8 +85,9 @@ def _placed(benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> Iterator
             if benchmark.on_bad_frame == "stop" or _is_readable(frame)
         ]
         here = {one.frame.id for one in placed}
+        lost = {frame.id: "cannot be read" for frame, _ in pairs if frame.id not in here}
         for record in labels.values():
-            record.frames[step] = [frame for frame in record.frames[step] if frame in here]
+            record.forget(lost)
         # A step of which nothing is left is no step; its test frames go to the one before.
         last = number if placed else max(0, number - 1)
         tested = [_Placed(*benchmark.test[position], last, True, ()) for position in test[step]]
@@ -267,7 +271,7 @@ def _written(out: Path) -> Iterator[Path]:
         with appearing(out) as folder:
             yield folder
     except OSError as error:
-        raise InvalidData(f"{error.filename or out}: {error.strerror or error}.") from error
+        raise InvalidData(f"{one_line(error.filename or out)}: {error.strerror or error}.") from error
 
 
 def refuse_taken(out: Path) -> None:
@@ -282,7 +286,7 @@ def _plain(name: str) -> str:
     >>> _plain("../walk: 1")
     '_walk_1'
     """
-    return re.sub(r"[^\w.-]+", "_", name.strip(), flags=re.ASCII).lstrip(".") or "_"
+    return re.sub(r"[^\w.-]+", "_", name.strip(), flags=re.ASCII).lstrip(".")[:LONGEST_NAME] or "_"
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

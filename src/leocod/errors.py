@@ -5,9 +5,14 @@ LeocodError               every error that is not our own mistake; the command l
 │   └── UnknownName       a strategy, detector, benchmark or key that does not exist; names the nearest
 ├── InvalidData           a file or a value in it that cannot be used
 │   ├── InvalidFrame      pixels that are not what the frame says
+│   │   └── MissingFrame  a file that is not there, or has nothing in it
 │   └── InvalidLabels     boxes or classes that cannot be
 ├── RunExists             the output directory already holds another run
-├── InvalidRun            a run directory that cannot be read
+├── InvalidRun            a run directory that cannot be read or written
+├── SourceAway            frames that cannot be had at the moment
+├── SourceEnded           no more frames, though more were expected
+├── Diverged              a learner whose numbers are not finite any more
+├── Interrupted           somebody asked the run to stop
 └── Disagreement          processes that learn as one, and have not the same
 """
 
@@ -15,6 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+SHOWN = 40
+"""Known names that a message lists."""
 
 
 class LeocodError(Exception):
@@ -32,7 +40,8 @@ class UnknownName(InvalidConfig):
         names = sorted(known)
         near = get_close_matches(name, names, n=1, cutoff=0.4)
         guess = f" Did you mean '{near[0]}'?" if near else ""
-        super().__init__(f"No {kind} '{name}'.{guess} Known: {', '.join(names)}.")
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        super().__init__(f"No {kind} '{name}'.{guess} Known: {', '.join(names[:SHOWN])}{more}.")
 
 
 class InvalidData(LeocodError):
@@ -41,6 +50,10 @@ class InvalidData(LeocodError):
 
 class InvalidFrame(InvalidData):
     """Pixels that are not what the frame says."""
+
+
+class MissingFrame(InvalidFrame):
+    """A file that is not there, or has nothing in it."""
 
 
 class InvalidLabels(InvalidData):
@@ -52,7 +65,27 @@ class RunExists(LeocodError):
 
 
 class InvalidRun(LeocodError):
-    """A run directory that cannot be read."""
+    """A run directory that cannot be read or written."""
+
+
+class SourceAway(LeocodError):
+    """Frames that cannot be had at the moment: a camera that is unplugged, a network folder that is gone."""
+
+
+class SourceEnded(LeocodError):
+    """No more frames, though more were expected."""
+
+
+class Diverged(LeocodError):
+    """A learner whose numbers are not finite any more."""
+
+
+class Interrupted(LeocodError):
+    """Somebody asked the run to stop, by a signal."""
+
+    def __init__(self, message: str, signal: int) -> None:
+        super().__init__(message)
+        self.signal = signal
 
 
 class Disagreement(LeocodError):

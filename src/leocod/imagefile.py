@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import UnidentifiedImageError
 
-from leocod.errors import InvalidFrame
+from leocod.errors import InvalidFrame, MissingFrame
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 """What is read, whatever a file is called. Not everything that Pillow can: some of its readers start other programs."""
@@ -90,13 +90,18 @@ def _orientation(file: PillowImage.Image) -> int:
     return noted if noted in TURNS else 1
 
 
-def one_line(text: object) -> str:
+def one_line(text: object, most: int | None = None) -> str:
     """A text in a message, such as a path: control characters and what no terminal can show are written out.
 
-    >>> one_line("a\\nb")
-    'a\\\\nb'
+    `most` characters of it, where it is not known to be short.
+
+    >>> one_line("a\\nb"), one_line("abcdefgh", 6)
+    ('a\\\\nb', 'abc...')
     """
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in str(text))
+    plain = str(text)
+    if most is not None and len(plain) > most:
+        plain = f"{plain[: most - 3]}..."
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in plain)
 
 
 def why_absent(path: Path) -> str | None:
@@ -117,7 +122,7 @@ def why_absent(path: Path) -> str | None:
 def opened(path: Path) -> Iterator[PillowImage.Image]:
     """The opened image. Errors inside the block are the file's too: Pillow decodes late."""
     if absent := why_absent(path):
-        raise InvalidFrame(f"{one_line(path)}: {absent}. {CURE}")
+        raise MissingFrame(f"{one_line(path)}: {absent}. {CURE}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PillowImage.DecompressionBombWarning)

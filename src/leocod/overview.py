@@ -15,6 +15,7 @@ from rich.text import Text
 from leocod.benchmarks.base import Benchmark
 from leocod.data.pictures import Lost
 from leocod.data.reading import counted
+from leocod.imagefile import one_line
 from leocod.types import LabelledFrame
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -22,6 +23,8 @@ AWAY = "·"
 COLUMNS = 60
 """Of a timeline, at most."""
 VIDEOS_NAMED = 8
+LONGEST_NAME = 60
+"""Letters of a name in a terminal."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,10 @@ class Overview:
     def lines(self) -> list[str]:
         """Order, counts and density in words."""
         counts = (
-            f"{self.name}: {counted(len(self.frames), 'step')}, {sum(self.frames)} training and "
+            f"{_shown(self.name)}: {counted(len(self.frames), 'step')}, {sum(self.frames)} training and "
             f"{counted(self.test_frames, 'test frame')}, {counted(len(self.classes), 'class', 'classes')}."
         )
-        named = ", ".join(self.videos[:VIDEOS_NAMED])
+        named = ", ".join(map(_shown, self.videos[:VIDEOS_NAMED]))
         more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""
         order = f"In order: {counted(len(self.videos), 'video')} ({named}{more})."
         known = "" if self.labelled == sum(self.frames) else f" {self.labelled} of {sum(self.frames)} frames labelled;"
@@ -171,7 +174,7 @@ def class_table(overview: Overview, most: int) -> Table:
         counts = (one.boxes, one.frames, one.test_boxes, one.test_frames)
         ends = (one.steps[0], one.steps[-1]) if one.steps else ("–", "–")
         row = (*counts, *ends, one.visits, max(one.gaps, default=0))
-        table.add_row(Text(one.name), *map(str, row))
+        table.add_row(Text(_shown(one.name)), *map(str, row))
     return table
 
 
@@ -180,8 +183,13 @@ def timeline_table(overview: Overview, most: int, columns: int = COLUMNS) -> Tab
     table = Table("class", f"step 0 to {len(overview.frames) - 1}", box=None)
     table.columns[1].no_wrap = True
     for one in overview.most_frequent()[:most]:
-        table.add_row(Text(one.name), timeline(one.present, overview.frames, columns))
+        table.add_row(Text(_shown(one.name)), timeline(one.present, overview.frames, columns))
     return table
+
+
+def _shown(name: str) -> str:
+    """As a terminal can take it: whoever wrote the labels may have put anything into a name."""
+    return one_line(name, LONGEST_NAME)
 
 
 def _known(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:

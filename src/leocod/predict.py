@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from leocod.data.reading import counted, natural
 from leocod.errors import InvalidData
-from leocod.imagefile import opened, pixels_of
+from leocod.imagefile import one_line, opened, pixels_of
 from leocod.report.contact_sheet import contact_sheet
 from leocod.rundir import appearing, free_path, refuse_if_taken, write_json
 from leocod.sinks.console import Rate
@@ -81,7 +82,7 @@ def predict(
     video = VideoFile(source) if is_video(source) else None
     pictures = images(source) if video is None else _frames(video)
     total = len(_image_files(source)) if video is None else video.frames
-    with appearing(out) as folder:
+    with _written(out) as folder:
         looked_at = watch(detected(pictures, detect, threshold), total)
         if video is None:
             seen = _write_pictures(folder, looked_at, classes)
@@ -136,6 +137,16 @@ def frames_progress(console: Console) -> Progress:
     return Progress(
         TextColumn("looking"), BarColumn(), MofNCompleteColumn(), Rate("frame"), TimeRemainingColumn(), console=console
     )
+
+
+@contextmanager
+def _written(out: Path) -> Iterator[Path]:
+    """The folder to write to; what the disk refuses, such as a name that is too long, is told in one line."""
+    try:
+        with appearing(out) as folder:
+            yield folder
+    except OSError as error:
+        raise InvalidData(f"{one_line(error.filename or out)}: {error.strerror or error}.") from error
 
 
 def _frames(video: VideoFile) -> Iterator[Picture]:

@@ -13,11 +13,21 @@ from PIL import Image as PillowImage
 from PIL import ImageOps
 
 from leocod.errors import InvalidData
-from leocod.imagefile import why_absent
+from leocod.imagefile import LARGEST, one_line, why_absent
 from leocod.types import Image
 
 USUAL_RATE = Fraction(25)
 """Frames a second, where a file does not say."""
+
+CONTAINERS = (
+    "3g2", "3gp", "apng", "asf", "av1", "avi", "dv", "flv", "gif", "h264", "hevc", "ivf", "m4v", "matroska", "mj2",
+    "mjpeg", "mov", "mp4", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mxf", "nut", "obu", "ogg", "webm", "wtv",
+    "yuv4mpegpipe",
+)  # fmt: skip
+"""What is read, whatever a file is called. Not all that FFmpeg can: a playlist would have it open other files."""
+
+LIMITS = {"max_pixels": str(LARGEST)}
+"""For a decoder: a frame of more pixels is an error before there is memory for it."""
 
 
 class Shown(NamedTuple):
@@ -49,25 +59,30 @@ class VideoFile:
             decoded = container.decode(video=0)
             first: Fraction | None = None
             number = 0
-            while (frame := self._next(decoded, number, container.format.name)) is not None:
-                stamp = number / self.rate if frame.pts is None else Fraction(frame.pts) * frame.time_base
+            while (found := self._next(decoded, number, container.format.name)) is not None:
+                frame, pixels = found
+                timed = frame.pts is not None and frame.time_base is not None
+                stamp = Fraction(frame.pts) * frame.time_base if timed else number / self.rate
                 first = stamp if first is None else first
                 if frame.is_corrupt:
                     self.corrupt.append(number)
-                yield Shown(upright(frame.to_ndarray(format="rgb24"), quarter_turns(frame)), stamp - first)
+                yield Shown(upright(pixels, quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
             self.damage = f"it says that it has {self.frames} frames"
 
-    def _next(self, decoded: Iterator[Any], number: int, kind: str) -> Any:
+    def _next(self, decoded: Iterator[Any], number: int, kind: str) -> tuple[Any, Image] | None:
+        """The next frame and its pixels, as they are stored."""
         try:
-            return next(decoded, None)
-        except av.FFmpegError as error:
+            frame = next(decoded, None)
+            return None if frame is None else (frame, frame.to_ndarray(format="rgb24"))
+        # Not every form of pixels can be turned into the usual one.
+        except (av.FFmpegError, ValueError, MemoryError) as error:
             if number == 0:
-                raise InvalidData(f"{self.path} is not a readable video ({error}).") from error
+                raise InvalidData(f"{one_line(self.path)} is not a readable video ({_reason(error)}).") from error
             # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
             if kind != "mpjpeg":
-                self.damage = str(error)
+                self.damage = _reason(error)
             return None
 
 
@@ -120,13 +135,35 @@ def upright(pixels: Image, turns: int) -> Image:
 def opened(path: Path) -> Any:
     """The container of a file with video in it."""
     if absent := why_absent(path):
-        raise InvalidData(f"{path}: {absent}.")
+        raise InvalidData(f"{one_line(path)}: {absent}.")
     try:
-        container = av.open(str(path))
-    except (av.FFmpegError, OSError) as error:
-        reason = error.strerror or error
-        raise InvalidData(f"{path} is not a readable video, nor an image ({reason}). Is it whole?") from error
-    if not container.streams.video:
+        # By its full path, so that none of its parts can be taken for a protocol. Notes in it may be in any encoding.
+        container = av.open(
+            str(path.absolute()), options={"format_whitelist": ",".join(CONTAINERS)}, metadata_errors="replace"
+        )
+    except (av.FFmpegError, OSError, ValueError) as error:
+        what = "is not a readable video, nor an image"
+        raise InvalidData(f"{one_line(path)} {what} ({_reason(error)}). Is it whole?") from error
+    wrong = _why_unreadable(container)
+    if wrong:
         container.close()
-        raise InvalidData(f"{path} has no video in it.")
+        raise InvalidData(f"{one_line(path)} {wrong}")
+    container.streams.video[0].codec_context.options = LIMITS
     return container
+
+
+def _why_unreadable(container: Any) -> str | None:
+    if not container.streams.video:
+        return "has no video in it."
+    codec = container.streams.video[0].codec_context
+    if codec is None:
+        return "has video of a kind that is not known here. Convert it."
+    if codec.width * codec.height > LARGEST:
+        return f"has frames of more than {LARGEST // 10**6} million pixels. Make them smaller."
+    return None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, av.ArgumentError):
+        return "it is of a kind that is not read as video"
+    return one_line(getattr(error, "strerror", None) or error, 200)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from leocod.benchmarks.base import Stream
 from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
 from leocod.errors import InvalidData
 from leocod.labelling import BudgetLabeller
+from leocod.stream import Stream
 
 
 def benchmark(file, **options):

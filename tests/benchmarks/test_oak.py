@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from leocod.benchmarks.base import Stream
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.errors import InvalidData
 from leocod.labelling import BudgetLabeller, FixedLabeller
+from leocod.stream import Stream
 
 
 def oak(root, **options):

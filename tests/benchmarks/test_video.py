@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from leocod.benchmarks.base import Stream
 from leocod.benchmarks.video import Video, VideoOptions
 from leocod.labelling import BudgetLabeller
+from leocod.stream import Stream
 
 LABELLED = (0, 1, 3, 7)
 

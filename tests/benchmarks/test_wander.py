@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from leocod.benchmarks.base import Stream
 from leocod.benchmarks.wander import PLACES_KEPT, Wander, WanderOptions
 from leocod.errors import InvalidConfig
 from leocod.evaluation.ap import pairwise_iou
 from leocod.labelling import BudgetLabeller
+from leocod.stream import Stream
 from leocod.types import LabelledFrame
 from leocod.world.objects import CLASS_NAMES
 

@@ -380,3 +380,8 @@ def test_the_released_egoobjects_is_checked_as_closely(
     file.write_text(json.dumps(content))
 
     assert [problem.kind for problem in check(tmp_path).problems] == [kind]
+
+
+def test_what_is_neither_file_nor_folder_is_told() -> None:
+    with pytest.raises(InvalidData, match="/dev/null: not a file, nor a folder"):
+        check(Path("/dev/null"))

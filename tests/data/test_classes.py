@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leocod.data.classes import class_list, class_numbers, why_no_list, why_unfit
+from leocod.data.classes import LONGEST, MOST, class_list, class_numbers, why_no_list, why_unfit
 from leocod.errors import InvalidData, UnknownName
 
 FILE = Path("labels.json")
@@ -47,3 +47,15 @@ def test_a_class_that_takes_no_part_has_no_number() -> None:
 def test_a_list_of_classes_has_names_and_none_twice(names: list[str], said: str) -> None:
     assert said in str(why_no_list(names))
     assert why_no_list(["a", "b"]) is None
+
+
+def test_a_name_or_a_list_too_long_is_refused() -> None:
+    many = [str(number) for number in range(MOST + 1)]
+
+    assert why_unfit("x" * LONGEST) is None
+    assert "201 characters: at most 200" in str(why_unfit("x" * 201))
+    with pytest.raises(InvalidData, match=r"labels\.json names 20001 classes: at most 20000"):
+        class_list(many, None, FILE, "somewhere")
+    assert "20001 names: at most 20000" in str(why_no_list(many))
+    assert len(class_list(many[:-1], None, FILE, "somewhere")) == MOST
+    assert why_no_list(many[:-1]) is None

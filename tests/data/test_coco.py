@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from leocod.data.coco import read_coco_video
+from leocod.data.coco import read_coco_video, record_of
 from leocod.errors import InvalidConfig, InvalidData, UnknownName
 
 
@@ -298,3 +298,8 @@ def test_a_cut_file_and_a_file_that_is_something_else_are_told(written):
     file.write_text(json.dumps([1]))
     with pytest.raises(InvalidData, match=r"labels\.json holds a list"):
         read_coco_video(file)
+
+
+def test_an_id_of_any_text_is_told_in_one_short_line() -> None:
+    assert record_of({"id": "a\nb"}) == r"image a\nb"
+    assert len(record_of({"id": "x" * 5000, "image_id": 1})) == len("annotation ") + 60

@@ -198,3 +198,15 @@ def test_a_file_that_goes_away_is_a_frame_that_cannot_be_read(a_video):
 
     with pytest.raises(InvalidFrame, match=r"a\.mp4, frame 3"):
         footage.image(3)
+
+
+def test_pixels_of_a_form_that_nobody_can_convert_are_told(a_video, monkeypatch):
+    class Strange:
+        def reformat(self, frame, format):
+            raise ValueError("no such conversion")
+
+    film = Footage(a_video())
+    monkeypatch.setattr("leocod.data.footage.VideoReformatter", Strange)
+
+    with pytest.raises(InvalidFrame, match=r"a\.mp4, frame 3 cannot be decoded \(no such conversion\)"):
+        film.image(3)

@@ -90,3 +90,11 @@ def test_one_bad_mark_costs_the_frame_and_the_others_are_still_looked_at():
         ("annotation 0 of image 5", "box", 0),
         ("annotation 2 of image 5", "class", 0),
     ]
+
+
+def test_the_classes_that_are_known_are_named_in_short():
+    told = Complaints(stop, Path("a.json"), "image 5", 0)
+
+    with pytest.raises(InvalidData, match=r"no class 'mug'. Known: x+\.\.\., a\\nb\.") as error:
+        labels_from([Mark("annotation 0", "mug", [0, 0, 1, 1], "xyxy")], (9, 9), {"x" * 9000: 0, "a\nb": 1}, told)
+    assert len(str(error.value)) < 200

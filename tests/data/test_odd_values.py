@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image as PillowImage
 
-from leocod.benchmarks.base import Recorded, Stream
+from leocod.benchmarks.base import Recorded
 from leocod.benchmarks.coco_video import CocoVideo
 from leocod.benchmarks.egoobjects import EgoObjects
 from leocod.benchmarks.oak import Oak
@@ -20,6 +20,7 @@ from leocod.benchmarks.video import Video
 from leocod.data.check import check
 from leocod.errors import LeocodError
 from leocod.labelling import BudgetLabeller
+from leocod.stream import Stream
 
 ODD = (None, [], {}, "\ud800", 2**2000, float("nan"), -1, "x\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -113,3 +114,13 @@ def test_only_a_picture_of_another_size_is_explained(tmp_path: Path, content: st
         assert wrong is error
     else:
         assert str(wrong).startswith(f"list, image 7, {path}: it is 20 x 12 pixels large, but its record says 5 x 5")
+
+
+def test_whoever_closes_it_early_leaves_no_thread_behind() -> None:
+    frames = [Frame(number, "walk", number, SIZE, Lost("gone")) for number in range(9)]
+
+    faults = faults_of(frames)
+    assert str(next(faults)) == "gone"
+    faults.close()
+
+    assert [thread.name for thread in threading.enumerate() if "ThreadPool" in thread.name] == []

@@ -209,3 +209,19 @@ def test_lines_are_counted_with_empty_ones_which_change_nothing(root):
     assert found.given == whole.given
     with pytest.raises(InvalidData, match=r"train_anno1\.csv, line 3: oracle is"):
         read_processed(root)
+
+
+@pytest.mark.parametrize("name", ["train_anno\n.csv", "train_anno5\n6.csv"])
+def test_an_odd_name_of_a_list_is_told_in_one_line(root: Path, name: str) -> None:
+    (root / "oak" / name).touch()
+
+    with pytest.raises(InvalidData, match=r"its name should be train_anno<k>\.csv") as told:
+        read_processed(root)
+    assert str(told.value).isprintable()
+
+
+def test_a_list_of_very_many_classes_is_refused_at_once(root: Path) -> None:
+    (root / "oak" / "mapping.json").write_text(json.dumps({str(number): number for number in range(200_000)}))
+
+    with pytest.raises(InvalidData, match=r"mapping\.json names 200000 classes: at most 20000"):
+        read_processed(root)

@@ -51,7 +51,7 @@ def test_a_file_that_is_not_there_or_too_large_is_told(tmp_path):
 
     with pytest.raises(InvalidData, match=r"none\.json: no such file"):
         read_json(tmp_path / "none.json")
-    with pytest.raises(InvalidData, match=r"large\.json is larger than"):
+    with pytest.raises(InvalidData, match=r"large\.json has 9 bytes: at most 8 are read"):
         read_json(tmp_path / "large.json", largest=8)
 
 
@@ -76,7 +76,13 @@ def test_a_file_that_is_named_already_is_not_named_again(said, told):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("a,c\n1,2\n", "no column 'b'. It has a, c"), ("a,b\n1,2\n3\n", "line 3: 1 values, but 2")]
+    ("text", "said"),
+    [
+        ("a,c\n1,2\n", "no column 'b'. It has a, c"),
+        ("a,b\n1,2\n3\n", "line 3: 1 values, but 2"),
+        ('a,"c\nd"\n1,2\n', r"It has a, c\\nd\."),
+        (f"a,{'c' * 9000}\n1,2\n", r"It has a, c{194}\.\.\.\.$"),
+    ],
 )
 def test_a_wrong_list_is_told(tmp_path, text, said):
     (tmp_path / "a.csv").write_text(text)

@@ -72,3 +72,12 @@ def test_names_in_other_scripts_are_drawn_with_their_letters() -> None:
 
     # A font without these letters draws the same empty boxes for all.
     assert len(set(drawn)) == 3
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "nul\0", "\ud800", "\u202e", "👩\u200d🍳", "$x_y$", "", "x" * 10_000])
+def test_any_name_can_be_drawn(name: str) -> None:
+    wide: Image = np.zeros((60, 120, 3), np.uint8)
+
+    sheet = contact_sheet([(wide, a_box())], [name], columns=1, scale=1)
+
+    assert sheet.size == (120, 60)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -104,6 +106,38 @@ def test_the_same_figure_is_drawn_the_same() -> None:
 
     assert pictures[0] == pictures[1]
     assert 'aria-label="A line"' in pictures[0]
+
+
+def test_settings_from_elsewhere_change_no_figure(whole_run: Path) -> None:
+    run = Run.load(whole_run)
+    elsewhere: dict[Any, Any] = {"text.usetex": True, "svg.image_inline": False, "text.parse_math": True}
+
+    expected = heat_map(run, 60.0)
+    # As from a matplotlibrc in the current directory, which matplotlib reads by itself.
+    with matplotlib.rc_context(elsewhere):
+        given = heat_map(run, 60.0)
+        left = matplotlib.rcParams["text.usetex"]
+
+    assert given == expected
+    assert left is True
+
+
+def test_only_so_many_classes_are_drawn(whole_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leocod.report.figures.MOST_ROWS", 2)
+
+    svg = heat_map(Run.load(whole_run), 60.0)
+
+    assert ">laptop</text>" in svg
+    assert ">plant</text>" not in svg
+
+
+def test_a_long_run_name_is_shortened_in_the_legend(a_run: MakeRun) -> None:
+    runs = [Run.load(a_run("y" * 200)), Run.load(a_run("plain"))]
+
+    svg = bars("Bars", ["mug"], np.array([[1.0], [2.0]]), "points", runs=runs)
+
+    assert f"{'y' * 59}…" in svg
+    assert "y" * 60 not in svg
 
 
 def test_many_runs_are_told_apart() -> None:

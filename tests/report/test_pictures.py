@@ -92,6 +92,62 @@ def test_a_sample_cannot_point_out_of_its_directory(a_run: MakeRun, tmp_path: Pa
         pictures(run, "test")
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "nul\0.png", "\ud800.png", "none.png", "../samples.json"])
+def test_a_name_that_leads_to_no_picture_is_told_in_one_line(a_run: MakeRun, name: str) -> None:
+    run = with_samples(a_run(), file=name)
+
+    with pytest.raises(InvalidRun, match="Delete .*samples for a report without samples") as caught:
+        pictures(run, "test")
+    assert str(caught.value).isprintable()
+
+
+def test_a_link_in_the_place_of_a_picture_is_not_followed_out(a_run: MakeRun, tmp_path: Path) -> None:
+    path = a_run()
+    for file in (path / "samples").glob("*.png"):
+        file.rename(tmp_path / file.name)
+        file.symlink_to(tmp_path / file.name)
+
+    with pytest.raises(InvalidRun, match=r"test_0\.png leads out of the run directory"):
+        pictures(Run.load(path), "test")
+
+
+def test_a_picture_of_too_many_pixels_is_refused_by_its_header(a_run: MakeRun) -> None:
+    path = a_run()
+    PillowImage.new("1", (70_000, 1000)).save(path / "samples" / "test_0.png")
+
+    with pytest.raises(InvalidRun, match=r"test_0\.png is not a readable picture \(it has more than 64 million pixels"):
+        pictures(Run.load(path), "test")
+
+
+def test_a_picture_whose_pixels_are_damaged_is_told(a_run: MakeRun) -> None:
+    path = a_run()
+    file = path / "samples" / "test_0.png"
+    file.write_bytes(file.read_bytes()[:-40])
+
+    with pytest.raises(InvalidRun, match=r"test_0\.png is not a readable picture \(it is not a readable image"):
+        pictures(Run.load(path), "test")
+
+
+def test_only_a_small_png_goes_into_the_page_as_it_is(a_run: MakeRun) -> None:
+    path = a_run()
+    PillowImage.new("RGB", (96, 72)).save(path / "samples" / "test_0.png", format="TIFF")
+    with (path / "samples" / "test_1.png").open("ab") as file:
+        file.write(b"much more" * 100_000)
+
+    shown = pictures(Run.load(path), "test")
+
+    assert [one.data.partition(";")[0] for one in shown] == ["data:image/jpeg", "data:image/jpeg", "data:image/png"]
+    assert len(shown[1].data) < 10_000
+
+
+def test_a_box_that_is_too_thin_for_its_digits_is_left_out(a_run: MakeRun) -> None:
+    run = with_samples(
+        a_run(), boxes=[[999_999.0, 1, 999_999.001, 9, 0, 0.9]], truth=[[1, 999_999.0, 9, 999_999.001, 0]]
+    )
+
+    assert pictures(run, "test")[0].boxes == ()
+
+
 def test_a_large_frame_is_made_light_and_its_boxes_stay_where_they_are(a_run: MakeRun) -> None:
     path = a_run()
     noise = np.random.default_rng(0).integers(0, 255, (720, 1280, 3), dtype=np.uint8)

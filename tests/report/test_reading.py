@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
 from leocod.report.reading import Run, ap_name, last_seen
+from leocod.rundir import packed_until
 
 MakeRun = Callable[..., Path]
 
@@ -101,8 +103,17 @@ def test_a_missing_file_is_named_with_the_cure(a_run: MakeRun, name: str) -> Non
     [
         ("results.json", "{\n", r"results\.json cannot be read \(line 2"),
         ("results.json", "{}", r"results\.json cannot be read \(benchmark: Field required"),
-        ("events.jsonl", "{}\n", r"events\.jsonl cannot be read \(line 1: KeyError 'event'"),
-        ("events.jsonl", "", "no RunStarted"),
+        ("events.jsonl", "{}\n", r"events\.jsonl cannot be read \(line 1: no event"),
+        ("events.jsonl", "[1]\n", r"events\.jsonl cannot be read \(line 1: no event"),
+        ("events.jsonl", '{"event": "Whispered"}\n', "no RunStarted"),
+        ("events.jsonl", '{"event": "RunStarted", "classes": []}\n', r"\(line 1: classes: List should have at least 1"),
+        ("events.jsonl", '{"event": "RunStarted", "classes": ["a", "a"]}\n', r"\(line 1: the class 'a' is there twice"),
+        ("events.jsonl", '{"event": "RunStarted", "classes": ["a", 1]}\n', r"\(line 1: classes\.1: Input should be"),
+        ("config.yaml", "a: &a [*a]", r"config\.yaml cannot be read \(line 1: \*a stands for"),
+        ("config.yaml", "a: " + "[" * 9000, r"config\.yaml cannot be read \(line 1: more than"),
+        ("environment.json", "[]", r"environment\.json cannot be read \(content: Input should be"),
+        ("memory.json", "[" * 9000, r"memory\.json cannot be read \(more than 40 levels"),
+        ("samples/samples.json", '[{"kind": "test"}]', r"samples\.json cannot be read \(0\.step: Field required"),
         ("config.yaml", "a: [", r"config\.yaml cannot be read"),
         ("memory.json", '{"bytes": "many"}', r"memory\.json cannot be read \(bytes"),
     ],
@@ -129,6 +140,99 @@ def test_a_class_that_does_not_exist_is_refused(a_run: MakeRun, seen: dict[str, 
         file.write(json.dumps({"event": "StepLearned", "step": 3, "audit": None} | seen) + "\n")
 
     with pytest.raises(InvalidRun, match="class 17, but there are 6 classes"):
+        Run.load(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"step": -1}, r"line 63: step: Input should be greater"),
+        ({"step": 10**9}, r"line 63: step: Input should be less"),
+        ({"step": "first"}, r"line 63: step: Input should be a valid integer"),
+        ({"present": [-1]}, r"line 63: present\.0: Input should be greater"),
+        ({"present": 3}, r"line 63: present: Input should be a valid list"),
+        ({"labelled": [None]}, r"line 63: labelled\.0: "),
+        ({"audit": {"frames": 1}}, r"line 63: audit\.labels: Field required"),
+        ({"audit": {"frames": 1, "labels": -1, "right": 0, "objects": 0}}, r"line 63: audit\.labels: "),
+    ],
+)
+def test_a_step_that_cannot_be_is_named_by_its_line(a_run: MakeRun, changed: dict[str, object], complaint: str) -> None:
+    path = a_run()
+    step = {"event": "StepLearned", "step": 3, "present": [0], "labelled": [], "audit": None}
+    lines = (path / "events.jsonl").read_text().splitlines()[:62]
+    (path / "events.jsonl").write_text("\n".join([*lines, json.dumps(step | changed)]) + "\n")
+
+    with pytest.raises(InvalidRun, match=rf"events\.jsonl cannot be read \({complaint}"):
+        Run.load(path)
+
+
+def test_classes_cannot_change_on_the_way(a_run: MakeRun) -> None:
+    path = a_run()
+    with (path / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"event": "RunStarted", "classes": ["mug"]}) + "\n")
+
+    with pytest.raises(InvalidRun, match=r"events\.jsonl cannot be read \(line 69: other classes than before\)"):
+        Run.load(path)
+
+
+@pytest.mark.parametrize("where", ["results", "events", "evaluations"])
+def test_a_number_alone_does_not_fill_the_memory(a_run: MakeRun, where: str) -> None:
+    many = 50_000_000
+    evaluation = {"step": many, "ap50": 1.0, "ap50_by_class": {"mug": 1.0}}
+    changed = {"results": {"steps": many}, "evaluations": {"evaluations": [evaluation]}, "events": {}}
+    path = a_run(**changed[where])
+    if where == "events":
+        with (path / "events.jsonl").open("a") as file:
+            file.write(json.dumps({"event": "StepLearned", "step": many, "present": [], "labelled": []}) + "\n")
+
+    with pytest.raises(InvalidRun, match=r"results\.json cannot be read \(steps: too many for the 6[01] that"):
+        Run.load(path)
+
+
+def test_a_run_that_was_killed_in_the_midst_of_a_line_is_read_up_to_there(a_run: MakeRun) -> None:
+    path = a_run()
+    whole = Run.load(path)
+    with (path / "events.jsonl").open("a") as file:
+        file.write('{"event": "StepLearned", "step": 5, "pres')
+
+    assert Run.load(path) == whole
+
+
+def test_events_that_were_packed_away_come_first(a_run: MakeRun) -> None:
+    path = a_run()
+    whole = Run.load(path)
+    first, *lines = (path / "events.jsonl").read_text().splitlines(keepends=True)
+    (path / "events").mkdir()
+    for until, start, end in ((9, 0, 11), (99, 11, 40)):
+        packed = packed_until(path / "events", until)
+        packed.write_bytes(gzip.compress("".join([first, *lines[start:end]]).encode()))
+    (path / "events.jsonl").write_text("".join([first, *lines[40:]]))
+
+    assert Run.load(path) == whole
+    assert list(Run.load(path).present) == list(range(60))
+
+
+def test_names_that_cannot_be_shown_are_written_out_the_same_in_every_file(a_run: MakeRun) -> None:
+    path = a_run()
+    for name in ("results.json", "events.jsonl", "memory.json"):
+        file = path / name
+        file.write_text(file.read_text().replace('"mug"', r'"mu\u0000g"'))
+
+    run = Run.load(path)
+
+    assert run.classes[0] == r"mu\x00g"
+    assert not np.isnan(run.table[:, 0]).any()
+    assert run.memory is not None
+    assert r"mu\x00g" in run.memory.by_class
+
+
+@pytest.mark.parametrize("name", ["results.json", "events.jsonl", "config.yaml", "environment.json", "memory.json"])
+def test_a_file_that_is_a_link_to_elsewhere_is_refused(a_run: MakeRun, tmp_path: Path, name: str) -> None:
+    path = a_run()
+    (path / name).rename(tmp_path / name)
+    (path / name).symlink_to(tmp_path / name)
+
+    with pytest.raises(InvalidRun, match=rf"{name} cannot be read \(it leads out of the run directory\)"):
         Run.load(path)
 
 

@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -312,3 +313,23 @@ def test_reports_do_without_torch() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 0
+
+
+def test_what_looked_wrong_on_the_way_is_listed_and_what_is_too_much_is_counted(
+    whole_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(whole_run, run)
+    lines = (run / "events.jsonl").read_text().splitlines()
+    told = json.loads(lines[3]) | {"refused": "the loss current/classes is nan"}
+    warned = [{"event": "Warned", "step": step, "what": f"The <source> was away {step}."} for step in range(12)]
+    lines[3] = json.dumps(told)
+    lines[4:4] = map(json.dumps, warned)
+    (run / "events.jsonl").write_text("\n".join(lines) + "\n")
+
+    words = words_of(page_of(tmp_path, run))
+
+    assert "What looked wrong" not in words_of(page_of(tmp_path, whole_run))
+    assert f"Step {told['step'] + 1}: not learnt, the loss current/classes is nan." in words
+    assert "Step 2: The <source> was away 1." in words
+    assert "and 3 more, in the events of the run" in words

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from leocod.report.reading import Run
 from leocod.report.sections import by_class, by_class_over_time, pseudo_labels, sections, when_away
 
@@ -40,3 +42,14 @@ def test_classes_are_ordered_by_the_first_run(a_run: MakeRun) -> None:
 
     assert best == "laptop"
     assert svg.index(">laptop<") < svg.index(">mug<")
+
+
+def test_classes_beyond_those_that_are_drawn_are_counted(a_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leocod.report.figures.MOST_ROWS", 4)
+    runs = [Run.load(a_run("one")), Run.load(a_run("two"))]
+
+    section = by_class(runs)
+
+    assert section.note.endswith(" Drawn are the first 2 of 5 classes; the numbers by class have all.")
+    assert ">laptop<" in section.figures[0][1]
+    assert ">mug<" not in section.figures[0][1]

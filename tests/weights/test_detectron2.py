@@ -229,3 +229,10 @@ def test_its_stride_is_in_the_1x1_convolution(tmp_path: Path, detector: FasterRC
 def test_it_fits_no_other_architecture(tmp_path: Path, detector: FasterRCNNDetector) -> None:
     with pytest.raises(InvalidData, match=r"which resnet50-fpn is not\. Set"):
         start(detector.model, CLASSES, written(tmp_path, few()), architecture="resnet50-fpn")
+
+
+def test_a_number_in_place_of_the_class_layer_is_told(tmp_path: Path) -> None:
+    scores = "roi_heads.box_predictor.cls_score.weight"
+
+    with pytest.raises(InvalidData, match=r"weights\.pkl does not name its 0 classes"):
+        known_classes(written(tmp_path, few(**{scores: np.float32(1)})), architecture=C4)

@@ -12,6 +12,8 @@ from leocod.errors import InvalidData
 from leocod.weights.fitting import Brought, count_rows, fit, rows_for
 from leocod.weights.names import BACKGROUND
 
+BOXES_OF_ANCHORS = "head.regression_head.bbox_reg.bias"
+
 
 def two_stages(classes: int, seed: int) -> nn.Module:
     torch.manual_seed(seed)
@@ -143,3 +145,19 @@ def test_half_precision_is_widened() -> None:
 
     assert model.backbone.output.weight.dtype == torch.float32
     assert torch.equal(model.backbone.output.weight, source.backbone.output.weight.float())
+
+
+def test_a_number_in_place_of_a_class_layer_has_no_rows() -> None:
+    number = torch.tensor(1.0)
+
+    assert count_rows({"roi_heads.box_predictor.cls_score.weight": number}) == 0
+    assert count_rows({"head.classification_head.cls_logits.weight": number}) == 0
+    assert count_rows({"head.classification_head.cls_logits.weight": torch.ones(6), BOXES_OF_ANCHORS: number}) == 6
+
+
+def test_odd_names_of_tensors_are_told_in_one_short_line() -> None:
+    model = two_stages(1, seed=0)
+
+    with pytest.raises(InvalidData, match=r"unknown: a\\nb, x+\.\.\.") as told:
+        fit(model, ("mug",), of(model, BACKGROUND, "mug", **{"a\nb": torch.ones(1), "x" * 5000: torch.ones(1)}))
+    assert len(str(told.value)) < 400

@@ -161,7 +161,7 @@ def test_a_pickle_of_too_many_operations_is_refused(tmp_path: Path, monkeypatch:
 def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pickles, "LARGEST_FILE", 100)
 
-    with pytest.raises(InvalidData, match="bytes: no weights file"):
+    with pytest.raises(InvalidData, match=r"has \d+ bytes: at most 100 are read"):
         read_arrays(written(tmp_path, {"w": np.zeros(100)}))
 
 
@@ -235,3 +235,12 @@ def test_the_traps_would_spring_in_an_unpickler_that_trusts_them(tmp_path: Path)
     pickle.load(io.BytesIO(pickle.dumps(Trap(os.mkdir, str(made)))))
 
     assert made.exists()
+
+
+def test_odd_names_in_a_pickle_are_told_in_one_short_line(tmp_path: Path) -> None:
+    odd = written(tmp_path, b"cx\x1b" + b"y" * 5000 + b"\nz\n.")
+
+    with pytest.raises(InvalidData, match="is refused") as told:
+        read_arrays(odd)
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < len(str(odd)) + 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from leocod.sinks.checkpoints import Checkpoints
 from leocod.strategies.incremental import Incremental
 from leocod.types import Step
 from leocod.weights.names import BACKGROUND
-from leocod.weights.saved import from_run, from_safetensors, load_tensors, read_weights, save_weights
+from leocod.weights.saved import from_checkpoint, from_run, from_safetensors, read_weights, save_weights
 
 CLASSES = ("mug", "book", "car")
 
@@ -34,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 def a_run(path: Path, learner: Any, *, steps: int = 2) -> Path:
     """A run directory with what a start needs of it."""
     (path / "config.yaml").write_text("{}")
-    with Checkpoints(path / "checkpoints", learner, every=1, keep=9, config={"detector": {"name": "tiny"}}) as sink:
+    with Checkpoints(path / "checkpoints", learner, {}, every=1, keep=9, config={"detector": {"name": "tiny"}}) as sink:
         for event in (
             RunStarted("a run", CLASSES, steps, 0),
             *map(StepFinished, range(steps)),
@@ -71,8 +72,6 @@ def test_a_file_without_class_names_is_told(tmp_path: Path, classes: str | None)
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match=r"nowhere\.safetensors"):
         read_weights(tmp_path / "nowhere.safetensors")
-    with pytest.raises(InvalidData, match=r"nowhere\.pt"):
-        load_tensors(tmp_path / "nowhere.pt")
 
 
 def test_a_pickle_is_refused_without_being_run(tmp_path: Path) -> None:
@@ -119,39 +118,52 @@ def test_a_directory_that_is_no_run_and_a_run_without_a_checkpoint_are_told(tmp_
         from_run(tmp_path)
 
 
-def test_code_in_a_checkpoint_is_refused(tmp_path: Path) -> None:
-    class Trap:
-        def __reduce__(self) -> Any:
-            return Path.mkdir, (tmp_path / "made",)
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({}, "no class names"),
+        ({"classes": "[" * 20_000}, "no class names"),
+        ({"classes": '{"mug": 1}'}, "not a list of names"),
+        ({"classes": '["a\\n"]'}, "control character"),
+        ({"classes": json.dumps(["x"] * 20_001)}, "20001 class names"),
+    ],
+)
+def test_odd_class_names_are_told_in_one_line(tmp_path: Path, metadata: dict[str, str], said: str) -> None:
+    save_file({"w": torch.zeros(1)}, tmp_path / "odd.safetensors", metadata=metadata)
 
-    torch.save({"learner": Trap()}, tmp_path / "trap.pt")
-
-    with pytest.raises(InvalidData, match=r"trap\.pt cannot be read as tensors"):
-        load_tensors(tmp_path / "trap.pt")
-
-    assert not (tmp_path / "made").exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"garbage", b"\x80\x02}.", b"PK\x03\x04 not a zip"])
-def test_a_damaged_checkpoint_is_told(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "broken.pt").write_bytes(content)
-
-    with pytest.raises(InvalidData, match=r"broken\.pt"):
-        load_tensors(tmp_path / "broken.pt")
+    with pytest.raises(InvalidData, match=rf"odd\.safetensors.*{said}") as told:
+        from_safetensors(tmp_path / "odd.safetensors")
+    assert str(told.value).isprintable()
 
 
-def test_a_truncated_checkpoint_is_told(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.pt"
-    torch.save({"w": torch.zeros(1000)}, whole)
-    for length in (10, 500, 2000, whole.stat().st_size - 10):
-        (tmp_path / "part.pt").write_bytes(whole.read_bytes()[:length])
+@pytest.mark.parametrize("options", ["[" * 20_000, "3", '{"stride_in_1x1": "yes"}'])
+def test_odd_options_say_nothing_of_the_stride(tmp_path: Path, options: str) -> None:
+    metadata = {"classes": '["mug"]', "options": options}
+    save_file({"w": torch.zeros(1)}, tmp_path / "odd.safetensors", metadata=metadata)
 
-        with pytest.raises(InvalidData, match=r"part\.pt cannot be read"):
-            load_tensors(tmp_path / "part.pt")
+    assert from_safetensors(tmp_path / "odd.safetensors").stride_in_1x1 is None
 
 
-def test_a_file_that_holds_something_else_is_told(tmp_path: Path) -> None:
-    torch.save([1, 2], tmp_path / "list.pt")
+@pytest.mark.parametrize("kind", [torch.float8_e4m3fn, torch.complex64])
+def test_numbers_that_no_network_takes_are_told(tmp_path: Path, kind: torch.dtype) -> None:
+    save_file({"w\n": torch.zeros(2, dtype=kind)}, tmp_path / "odd.safetensors", metadata={"classes": '["mug"]'})
 
-    with pytest.raises(InvalidData, match="holds a list"):
-        load_tensors(tmp_path / "list.pt")
+    with pytest.raises(InvalidData, match=r"odd\.safetensors: of 'w\\n', it holds \w+, no plain numbers"):
+        from_safetensors(tmp_path / "odd.safetensors")
+
+
+def test_a_header_of_any_length_is_told_in_one_line(tmp_path: Path) -> None:
+    header = json.dumps({"x" * 5000 + "\n": {"dtype": "?", "shape": [], "data_offsets": [0, 0]}}).encode()
+    (tmp_path / "odd.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+
+    with pytest.raises(InvalidData, match=r"odd\.safetensors is not a readable safetensors file") as told:
+        from_safetensors(tmp_path / "odd.safetensors")
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < 1000
+
+
+def test_a_checkpoint_with_something_else_for_weights_is_told(tmp_path: Path) -> None:
+    state = {"learner": {"detector": {"weights": {"w": 1}}}, "classes": ["mug"], "config": {"detector": {}}}
+
+    with pytest.raises(InvalidData, match=r"a\.pt is a checkpoint whose weights"):
+        from_checkpoint(tmp_path / "a.pt", state)

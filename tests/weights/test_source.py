@@ -23,7 +23,7 @@ CLASSES = ("mug", "car")
 def a_run(path: Path, learner: Any) -> Path:
     (path / "config.yaml").write_text("{}")
     config = {"detector": {"name": "faster_rcnn", "stride_in_1x1": True}}
-    with Checkpoints(path / "checkpoints", learner, every=1, keep=1, config=config) as sink:
+    with Checkpoints(path / "checkpoints", learner, {}, every=1, keep=1, config=config) as sink:
         for event in (RunStarted("a run", CLASSES, 1, 0), StepFinished(0), RunFinished(1, 1.0)):
             sink(event)
     return path
@@ -100,3 +100,23 @@ def test_a_state_of_no_known_network_is_told(tmp_path: Path, content: Any, told:
 def test_a_source_that_is_not_there_is_named_with_what_may_be_given(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match=r"No weights file \S+nowhere\.pkl\. `detector\.weights` may be"):
         known_classes(str(tmp_path / "nowhere.pkl"), architecture="tiny")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [({"\n": 1}, r"'\\n' is not a tensor"), ({"x" * 5000: torch.ones(1)}, r"such as 'x+\.\.\.'")]
+)
+def test_odd_names_in_a_file_are_told_in_one_short_line(tmp_path: Path, content: dict[str, Any], said: str) -> None:
+    torch.save(content, tmp_path / "odd.pth")
+
+    with pytest.raises(InvalidData, match=said) as told:
+        known_classes(str(tmp_path / "odd.pth"), architecture="tiny")
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < len(str(tmp_path)) + 600
+
+
+def test_an_odd_ending_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.\x1b").touch()
+
+    with pytest.raises(InvalidData, match=r"the unknown ending '\.\\x1b'") as told:
+        known_classes(str(tmp_path / "a.\x1b"), architecture="tiny")
+    assert str(told.value).isprintable()

@@ -315,3 +315,23 @@ def test_torchvisions_own_mobilenet_v2_computes_in_our_network_what_it_computes_
         seen = list(model.backbone.body(pixels).values())[-1]
         expected = theirs.eval().features(pixels)
     torch.testing.assert_close(seen, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_name_with_a_number_of_thousands_of_digits_is_told_as_unknown(tmp_path: Path) -> None:
+    number = "7" * 5000
+    state = quick(resnet18).state_dict()
+    names = [f"backbone.body.layer{number}.0.weight", f"head.a_head.conv.{number}.bias"]
+    torch.save({**state, **{name: torch.ones(1) for name in names}}, tmp_path / "odd.pth")
+
+    with pytest.raises(InvalidData, match=r"odd\.pth does not fit this detector") as told:
+        start(ours("resnet50-fpn"), CLASSES, str(tmp_path / "odd.pth"), architecture="resnet50-fpn")
+    assert len(str(told.value)) < len(str(tmp_path)) + 2000
+
+
+def test_variances_of_another_shape_are_told(tmp_path: Path) -> None:
+    state = quick(mobilenet_v3_large).state_dict()
+    state["features.0.1.running_var"] = torch.ones(3, 1)
+    torch.save(state, tmp_path / "odd.pth")
+
+    with pytest.raises(InvalidData, match=r"of another shape: backbone\.body\.0\.1\.running_var \(3 x 1"):
+        start(ours("mobilenet_v3-320-fpn"), CLASSES, str(tmp_path / "odd.pth"), architecture="mobilenet_v3-320-fpn")

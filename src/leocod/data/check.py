@@ -156,6 +156,8 @@ def found_layout(path: Path) -> Layout:
     """How the files lie, by what is there."""
     if path.is_file():
         return "coco" if path.suffix.lower() == ".json" else _film_layout(path)
+    if not path.is_dir():
+        raise InvalidData(f"{one_line(path)}: not a file, nor a folder. Name the data set itself.")
     layouts: dict[Layout, bool] = {
         "processed": bool(lists_in(path)),
         "oak": (path / PICTURES).is_dir(),
@@ -163,7 +165,7 @@ def found_layout(path: Path) -> Layout:
     }
     found = [layout for layout, there in layouts.items() if there]
     if len(found) > 1:
-        raise InvalidData(f"{path} looks like {' and '.join(found)}. Say which with --layout.")
+        raise InvalidData(f"{one_line(path)} looks like {' and '.join(found)}. Say which with --layout.")
     if found:
         return found[0]
     # The folder of the processed layout has a JSON file in it, too: its class list.
@@ -171,16 +173,18 @@ def found_layout(path: Path) -> Layout:
         return "coco"
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return _film_layout(path)
-    raise InvalidData(f"{path} holds no data in a known layout.{_near(path)} Known: {', '.join([*READERS, *FILMS])}.")
+    raise InvalidData(
+        f"{one_line(path)} holds no data in a known layout.{_near(path)} Known: {', '.join([*READERS, *FILMS])}."
+    )
 
 
 def _near(path: Path) -> str:
     """The folder that may have been meant: the one around it, or the only one in it that holds a data set."""
     around = path.resolve().parent
     if any(path.glob("train_anno*.csv")) or _holds_data(around):
-        return f" Did you mean the folder around it, {around}?"
+        return f" Did you mean the folder around it, {one_line(around)}?"
     inner = [folder for folder in path.iterdir() if folder.is_dir() and _holds_data(folder)]
-    return f" Did you mean {inner[0]}?" if len(inner) == 1 else ""
+    return f" Did you mean {one_line(inner[0])}?" if len(inner) == 1 else ""
 
 
 def _holds_data(folder: Path) -> bool:
@@ -199,7 +203,7 @@ def coco_files(folder: Path) -> list[Path]:
 def _read_coco(path: Path, report: Report) -> Recording:
     files = [path] if path.is_file() else coco_files(path)
     if len(files) != 1:
-        raise InvalidData(f"{path} holds {len(files)} JSON files. Name the COCO file itself.")
+        raise InvalidData(f"{one_line(path)} holds {len(files)} JSON files. Name the COCO file itself.")
     coco = read_coco(files[0], lambda problem: None)
     for problem in _doubts(coco, lambda image: image.get("file_name")):
         report(problem)

@@ -9,13 +9,23 @@ from typing import Any
 
 from leocod.data.reading import shown
 from leocod.errors import InvalidData, UnknownName
+from leocod.imagefile import one_line
 
 CONTROL = {"Cc", "Cs", "Zl", "Zp"}
 """Kinds of characters that would break a line, a terminal or a file: a class name stands in all of these."""
 
 
+MOST = 20_000
+"""Classes of the longest list, half as many again as the largest published one. Each costs a detector weights."""
+
+LONGEST = 200
+"""Characters of a name."""
+
+
 def why_unfit(name: str) -> str | None:
     """Why a class cannot be called that; None when it can."""
+    if len(name) > LONGEST:
+        return f"its name has {len(name)} characters: at most {LONGEST} are read. Give it a shorter one."
     if any(unicodedata.category(one) in CONTROL for one in name):
         return "its name has a control character, or half of one that takes two. Give it a name that can be shown."
     return None
@@ -25,24 +35,30 @@ def why_no_list(names: Sequence[str]) -> str | None:
     """Why these names cannot be the classes that take part; None when they can."""
     if not names:
         return "at least one name is needed, or null for all classes"
-    for number, name in enumerate(names):
-        if name in names[:number]:
+    if len(names) > MOST:
+        return f"{len(names)} names: at most {MOST} can take part"
+    met: set[str] = set()
+    for name in names:
+        if name in met:
             return f"{shown(name)} is named twice"
         if wrong := why_unfit(name):
             return f"{shown(name)}: {wrong}"
+        met.add(name)
     return None
 
 
 def class_list(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:
     """The classes that take part, in order: all that the file has, or the chosen ones. `key`: where it names them."""
     if not names:
-        raise InvalidData(f"{file} names no classes. It should have them {key}.")
+        raise InvalidData(f"{one_line(file)} names no classes. It should have them {key}.")
+    if len(names) > MOST:
+        raise InvalidData(f"{one_line(file)} names {len(names)} classes: at most {MOST} are read. Leave some out.")
     for name in names:
         if wrong := why_unfit(name):
-            raise InvalidData(f"{file}, class {shown(name)}: {wrong}")
+            raise InvalidData(f"{one_line(file)}, class {shown(name)}: {wrong}")
     for name in chosen or ():
         if name not in names:
-            raise UnknownName(f"class in {file}", name, names)
+            raise UnknownName(f"class in {one_line(file)}", name, names)
     return tuple(names if chosen is None else chosen)
 
 

@@ -43,7 +43,9 @@ def read_coco(file: Path, report: Report = stop) -> Coco:
     """Take a COCO file apart. Records without a usable id are told of, as something that no run can go on with."""
     content = read_json(file)
     if not isinstance(content, dict):
-        raise InvalidData(f"{file} holds a {type(content).__name__}: a COCO file is an object with images in it.")
+        raise InvalidData(
+            f"{one_line(file)} holds a {type(content).__name__}: a COCO file is an object with images in it."
+        )
     images = tuple(_with_id(content, "images", "id", file, report))
     twice = frozenset(id for id, count in Counter(image["id"] for image in images).items() if count > 1)
     annotations: dict[Id, list[dict[str, Any]]] = {image["id"]: [] for image in images}
@@ -69,14 +71,16 @@ def categories_of(records: Any, file: Path, key: str = "categories") -> dict[Id,
     found = {}
     for record in _with_id({key: records}, key, "id", file, stop):
         if record["id"] in found:
-            raise InvalidData(f"{file}: two categories have the id {shown(record['id'])}.")
+            raise InvalidData(f"{one_line(file)}: two categories have the id {shown(record['id'])}.")
         if not isinstance(record.get("name"), str):
             raise InvalidData(
-                f"{file}, category {shown(record['id'])}: its name is {shown(record.get('name'))}, no text."
+                f"{one_line(file)}, category {shown(record['id'])}: its name is {shown(record.get('name'))}, no text."
             )
         found[record["id"]] = record["name"]
     if twice := [name for name, count in Counter(found.values()).items() if count > 1]:
-        raise InvalidData(f"{file}: two categories are called {shown(twice[0])}. Every class needs a name of its own.")
+        raise InvalidData(
+            f"{one_line(file)}: two categories are called {shown(twice[0])}. Every class needs a name of its own."
+        )
     return dict(sorted(found.items(), key=lambda one: natural(str(one[0]))))
 
 
@@ -187,8 +191,8 @@ def tells_steps(coco: Coco) -> bool:
     for number, image in enumerate(coco.images):
         if not before <= image["step"] <= before + (number > 0):
             raise InvalidData(
-                f"{coco.file}, {record_of(image)}: its step {image['step']} comes after step {before}. "
-                "The images must be listed in the order of their steps, from 0 on, with none left out."
+                f"{one_line(coco.file)}, {record_of(image)}: its step {shown(image['step'])} comes after step "
+                f"{before}. The images must be listed in the order of their steps, from 0 on, with none left out."
             )
         before = image["step"]
     return True
@@ -205,11 +209,11 @@ def _given(folder: Path, ids: Sequence[Id]) -> dict[int, frozenset[int]]:
         content = read_json(file)
         steps = content.get("frames") if isinstance(content, dict) else None
         if not isinstance(steps, dict) or not all(isinstance(chosen, list) for chosen in steps.values()):
-            raise InvalidData(f"{file}: it should have 'frames', with a list of image ids for each step.")
+            raise InvalidData(f"{one_line(file)}: it should have 'frames', with a list of image ids for each step.")
         chosen = [one for ids in steps.values() for one in ids]
         for one in chosen:
             if not is_id(one) or one not in places:
-                raise InvalidData(f"{file}: there is no image {shown(one)}.")
+                raise InvalidData(f"{one_line(file)}: there is no image {shown(one)}.")
         given[int(cost)] = frozenset(places[one] for one in chosen)
     return given
 
@@ -234,15 +238,14 @@ def record_of(record: Mapping[str, Any]) -> str:
     kind = "annotation" if "image_id" in record else "image"
     if not is_id(record.get("id")):
         return f"{kind} without an id"
-    name = str(record["id"])
-    return f"{kind} {name if len(name) <= 60 else f'{name[:57]}...'}"
+    return f"{kind} {one_line(record['id'], 60)}"
 
 
 def _with_id(content: Mapping[str, Any], key: str, id_key: str, file: Path, report: Report) -> Iterator[dict[str, Any]]:
     """The records of a list that have a usable id."""
     records = content.get(key, [])
     if not isinstance(records, list):
-        raise InvalidData(f"{file}: '{key}' is {shown(records)}: it should be a list.")
+        raise InvalidData(f"{one_line(file)}: '{key}' is {shown(records)}: it should be a list.")
     for number, record in enumerate(records):
         if isinstance(record, dict) and is_id(record.get(id_key)):
             yield record
@@ -271,7 +274,7 @@ def _image_folder(coco: Coco, given: Path | None) -> Path:
     """Where the pictures are: as given, else beside the file, else in `images` beside it."""
     if given is not None:
         if not given.is_dir():
-            raise InvalidData(f"{given}: no such folder. It should hold the images of {coco.file}.")
+            raise InvalidData(f"{one_line(given)}: no such folder. It should hold the images of {coco.file}.")
         return given
     beside = coco.file.parent
     names = (image.get("file_name") for image in coco.images)
@@ -316,7 +319,7 @@ def _video(coco: Coco, chosen: Id) -> Id:
     for id, name in coco.videos.items():
         if name == str(chosen):
             return id
-    raise UnknownName(f"video in {coco.file}", str(chosen), coco.videos.values())
+    raise UnknownName(f"video in {one_line(coco.file)}", str(chosen), coco.videos.values())
 
 
 def _ordered(members: list[dict[str, Any]]) -> list[dict[str, Any]]:

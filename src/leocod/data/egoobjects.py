@@ -66,7 +66,7 @@ def read_egoobjects(
 def _file(root: Path, part: Literal["train", "eval", "metadata"]) -> Path:
     found = files_in(root, part)
     if len(found) != 1:
-        raise InvalidData(f"{root}: {len(found)} files EgoObjects*_{part}.json. There should be one.")
+        raise InvalidData(f"{one_line(root)}: {len(found)} files EgoObjects*_{part}.json. There should be one.")
     return found[0]
 
 
@@ -77,7 +77,7 @@ def _detection_categories(root: Path, coco: Coco) -> dict[Id, str]:
         content = read_json(file)
         if not isinstance(content, dict):
             raise InvalidData(
-                f"{file} holds a {type(content).__name__}: it should be an object with cat_det_cats in it."
+                f"{one_line(file)} holds a {type(content).__name__}: it should be an object with cat_det_cats in it."
             )
         if "cat_det_cats" in content:
             return categories_of(content["cat_det_cats"], file, "cat_det_cats")

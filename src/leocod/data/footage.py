@@ -18,6 +18,7 @@ from av.video.reformatter import VideoReformatter
 
 from leocod.data.recording import Problem, Report, stop
 from leocod.errors import InvalidData, InvalidFrame
+from leocod.imagefile import one_line
 from leocod.types import Image
 from leocod.videofile import opened, quarter_turns, upright
 
@@ -73,15 +74,18 @@ class Footage:
                 return self._last[1]
             try:
                 frame = self._decoded(number)
-            except (av.FFmpegError, OSError, InvalidData) as error:
+                # Converted by a converter of its own, which is gone when this is done: the frame's would stay with it,
+                # and has threads, too.
+                whole = frame is not None and not frame.is_corrupt
+                converted = VideoReformatter().reformat(frame, format="rgb24").to_ndarray() if whole else None
+            # Not every form of pixels can be turned into the usual one.
+            except (av.FFmpegError, OSError, ValueError, MemoryError, InvalidData) as error:
                 self.close()
-                raise InvalidFrame(f"{self.path}, frame {number} cannot be decoded ({error}).") from error
-            if frame is None or frame.is_corrupt:
+                reason = one_line(error, 200)
+                raise InvalidFrame(f"{one_line(self.path)}, frame {number} cannot be decoded ({reason}).") from error
+            if converted is None:
                 self.close()
-                raise InvalidFrame(f"{self.path}, frame {number} is damaged or not there. Is the file whole?")
-            # Converted by a converter of its own, which is gone when this is done: the frame's would stay with it, and
-            # has threads, too.
-            converted = VideoReformatter().reformat(frame, format="rgb24").to_ndarray()
+                raise InvalidFrame(f"{one_line(self.path)}, frame {number} is damaged or not there. Is the file whole?")
             pixels = upright(np.asarray(converted, np.uint8), self._turns)
             pixels.flags.writeable = False
             self._last = number, pixels
@@ -210,7 +214,7 @@ def _indexed(path: Path, report: Report) -> _Index:
                 if packet.is_keyframe and packet.pts is not None and packet.dts is not None:
                     starts.append((packet.pts, packet.dts))
     if not found or not all(size):
-        raise InvalidData(f"{path} has no frames that can be read.")
+        raise InvalidData(f"{one_line(path)} has no frames that can be read.")
     if met < promised:
         what = f"it ends early: {met} of {promised} frames are there. Copy it again."
         report(Problem(path, "", what, kind="file"))

@@ -10,6 +10,7 @@ import numpy as np
 from leocod.data.reading import shown
 from leocod.data.recording import Complaints
 from leocod.errors import InvalidLabels
+from leocod.imagefile import one_line
 from leocod.types import Labels
 
 Form = Literal["xyxy", "xywh"]
@@ -99,4 +100,4 @@ def _is_known(name: Any, classes: Classes) -> bool:
 
 
 def _first(classes: Classes) -> str:
-    return ", ".join(str(one) for one in list(classes)[:5]) + (", ..." if len(classes) > 5 else "")
+    return ", ".join(one_line(one, 60) for one in list(classes)[:5]) + (", ..." if len(classes) > 5 else "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leocod.data.classes import why_unfit
+from leocod.data.classes import class_list, why_unfit
 from leocod.data.marks import FARTHEST, Classes, Mark, labels_from
 from leocod.data.reading import natural, read_json, shown, told_of
 from leocod.data.recording import Complaints, Entry, Problem, Recording, Report, Root, split, stop
@@ -60,7 +60,7 @@ def read_oak(
     tests = _test_folder(root, test_labels)
     found = list(_found(root, tests, report))
     if not found:
-        raise InvalidData(f"{root / PICTURES} holds no pictures in folders of steps.")
+        raise InvalidData(f"{one_line(root / PICTURES)} holds no pictures in folders of steps.")
     names = tuple(classes) if classes is not None else _class_names(found, apart=tests is not None, root=root)
     _tell_of_others(found, names, root, report)
     entries = tuple(_entry(one, id, names) for id, one in enumerate(found))
@@ -96,14 +96,18 @@ def _test_folder(root: Path, given: str | None) -> Path | None:
         return root / TEST_LABELS if (root / TEST_LABELS).is_dir() else None
     folder = Root(root).inside(given, root, "test_labels")
     if not folder.is_dir():
-        raise InvalidData(f"{folder}: no such folder. test_labels should name one with the labels of test frames.")
+        raise InvalidData(
+            f"{one_line(folder)}: no such folder. test_labels should name one with the labels of test frames."
+        )
     return folder
 
 
 def _found(root: Path, tests: Path | None, report: Report) -> Iterator[Found]:
     """Every picture with its label file, in order: folders as people sort them, then video, then number."""
     if not (root / PICTURES).is_dir():
-        raise InvalidData(f"{root / PICTURES}: no such folder. It should hold one folder of pictures for each step.")
+        raise InvalidData(
+            f"{one_line(root / PICTURES)}: no such folder. It should hold one folder of pictures for each step."
+        )
     safe = Root(root)
     number = 0
     folders = sorted((one for one in (root / PICTURES).iterdir() if one.is_dir()), key=lambda one: natural(one.name))
@@ -151,12 +155,13 @@ def _class_names(found: Sequence[Found], *, apart: bool, root: Path) -> tuple[st
     names = trained & tested if apart else trained
     if not names:
         where = "training and test labels have no class in common" if apart else "no label names a class"
-        raise InvalidData(f"{root}: {where}. Give the class list as `classes`.")
-    return tuple(sorted(names))
+        raise InvalidData(f"{one_line(root)}: {where}. Give the class list as `classes`.")
+    return class_list(sorted(names), None, root, "in its label files")
 
 
 def _tell_of_others(found: Sequence[Found], names: Sequence[str], root: Path, report: Report) -> None:
-    counts = Counter(name for one in found for name in one.names if name not in names)
+    known = set(names)
+    counts = Counter(name for one in found for name in one.names - known)
     for name, count in sorted(counts.items()):
         what = f"the class {shown(name)}, in {count} frames, is not in the class list: it takes no part."
         report(Problem(root, "", what, breaks=False, kind="unused class"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -38,13 +39,18 @@ def look_at_pictures(entries: Sequence[Entry], *, quick: bool, upright: bool, te
 
     `upright`: whether what a file notes on how to turn it is followed.
     """
-    for problems in in_threads(lambda entry: _problems(entry, quick=quick, upright=upright), entries):
-        tell(len(entries))
-        yield from problems
+    with closing(in_threads(lambda entry: _problems(entry, quick=quick, upright=upright), entries)) as looked_at:
+        for problems in looked_at:
+            tell(len(entries))
+            yield from problems
 
 
 def in_threads(work: Callable[[One], Other], things: Iterable[One]) -> Generator[Other]:
-    """The result for each thing, in order. For pictures: Pillow decodes without holding the interpreter."""
+    """The result for each thing, in order. For pictures: Pillow decodes without holding the interpreter.
+
+    To be closed by whoever may leave early: left to the garbage collector, which may come in the middle of starting
+    another thread, its end would wait for that thread forever.
+    """
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         yield from pool.map(work, things)
@@ -53,11 +59,14 @@ def in_threads(work: Callable[[One], Other], things: Iterable[One]) -> Generator
         pool.shutdown(cancel_futures=True)
 
 
-def faults_of(frames: Sequence[Frame]) -> Iterable[InvalidFrame | None]:
-    """For each frame, what is wrong with its pixels. All are decoded."""
-    files = all(isinstance(frame.content, Path | Upright | Lost) for frame in frames)
-    # The frames of a film are quickest in order.
-    return in_threads(_fault, frames) if files else map(_fault, frames)
+def faults_of(frames: Sequence[Frame]) -> Generator[InvalidFrame | None]:
+    """For each frame, what is wrong with its pixels. All are decoded. To be closed by whoever may leave early."""
+    if all(isinstance(frame.content, Path | Upright | Lost) for frame in frames):
+        with closing(in_threads(_fault, frames)) as faults:
+            yield from faults
+    else:
+        # The frames of a film are quickest in order.
+        yield from map(_fault, frames)
 
 
 def _fault(frame: Frame) -> InvalidFrame | None:

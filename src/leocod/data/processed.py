@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leocod.data.classes import class_list
+from leocod.data.classes import class_list, class_numbers
 from leocod.data.coco import is_id, stated_size
 from leocod.data.marks import Classes, Form, Mark, labels_from
 from leocod.data.reading import read_json, read_rows, shown, told_of
@@ -182,21 +182,26 @@ def _only_folder(root: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InvalidData(f"{root} holds lists of frames in {', '.join(one.name for one in found)}: keep one of them.")
+        raise InvalidData(
+            f"{one_line(root)} holds lists of frames in {one_line(', '.join(one.name for one in found), 200)}: keep "
+            "one of them."
+        )
     above = " Its lists lie right in it: name the folder above." if any(root.glob("train_anno*.csv")) else ""
-    raise InvalidData(f"{root}: no folder in it holds train_anno<k>.csv.{above}")
+    raise InvalidData(f"{one_line(root)}: no folder in it holds train_anno<k>.csv.{above}")
 
 
 def _mapping(file: Path, classes: Sequence[str] | None) -> tuple[tuple[str, ...], dict[Any, int | None]]:
     """The class list, and the position in it by name as well as by number in the file."""
     content = read_json(file)
     if not isinstance(content, dict) or not all(type(number) is int for number in content.values()):
-        raise InvalidData(f"{file} should be an object of class names, each with its number.")
+        raise InvalidData(f"{one_line(file)} should be an object of class names, each with its number.")
     if sorted(content.values()) != list(range(len(content))):
-        raise InvalidData(f"{file}: the {len(content)} classes should be numbered 0 to {len(content) - 1}, each once.")
+        raise InvalidData(
+            f"{one_line(file)}: the {len(content)} classes should be numbered 0 to {len(content) - 1}, each once."
+        )
     all_names = sorted(content, key=lambda name: int(content[name]))
     names = class_list(all_names, classes, file, "in an object, each with its number")
-    places = {name: names.index(name) if name in names else None for name in all_names}
+    places = class_numbers({name: name for name in all_names}, names)
     return names, {**places, **{content[name]: place for name, place in places.items()}}
 
 
@@ -211,7 +216,8 @@ def _training_rows(folder: Path) -> tuple[list[Row], dict[int, list[bool]]]:
             differ = (there.line for here, there in zip(rows, found, strict=False) if here.frame != there.frame)
             line = next(differ, found[-1].line if found else 1)
             raise InvalidData(
-                f"{file}, line {line}: it lists other frames than {files[max(files)].name}. All should list the same."
+                f"{one_line(file)}, line {line}: it lists other frames than {files[max(files)].name}. All should list "
+                "the same."
             )
         rows = found
         oracles[cost] = [_is_labelled(text, file, row.line) for text, row in zip(oracle, rows, strict=True)]
@@ -229,7 +235,8 @@ def _rows(file: Path, *more: str) -> tuple[list[Row], list[str]]:
         if number < max(step, 0) or (more and number > step + 1):
             after = f"after step_{step:05d}" if step >= 0 else "first"
             raise InvalidData(
-                f"{file}, line {line}: {shown(name)} comes {after}. Steps should be in order, from step_00000 on."
+                f"{one_line(file)}, line {line}: {shown(name)} comes {after}. Steps should be in order, from "
+                "step_00000 on."
             )
         step = number
         rows.append(Row(line, number, json_file))
@@ -240,11 +247,13 @@ def _rows(file: Path, *more: str) -> tuple[list[Row], list[str]]:
 def _cost(file: Path) -> int:
     found = re.fullmatch(r"train_anno([0-9]{1,4})\.csv", file.name)
     if not found:
-        raise InvalidData(f"{file}: its name should be train_anno<k>.csv, with the number of labelled frames a step.")
+        raise InvalidData(
+            f"{one_line(file)}: its name should be train_anno<k>.csv, with the number of labelled frames a step."
+        )
     return int(found[1])
 
 
 def _is_labelled(text: str, file: Path, line: int) -> bool:
     if text.strip() not in {"0", "1"}:
-        raise InvalidData(f"{file}, line {line}: oracle is {shown(text)}: it should be 1 (labelled) or 0.")
+        raise InvalidData(f"{one_line(file)}, line {line}: oracle is {shown(text)}: it should be 1 (labelled) or 0.")
     return text.strip() == "1"

@@ -44,16 +44,17 @@ def read_rows(path: Path, columns: tuple[str, ...]) -> list[tuple[int, tuple[str
             rows.append((before + 1, row))
             before = reader.line_num
     except csv.Error as error:
-        raise InvalidData(f"{path} is not readable CSV ({error}). Write it anew.") from error
+        raise InvalidData(f"{one_line(path)} is not readable CSV ({error}). Write it anew.") from error
     if missing := [name for name in columns if name not in header]:
-        raise InvalidData(f"{path} has no column '{missing[0]}'. It has {', '.join(header) or 'none'}.")
+        there = one_line(", ".join(header) or "none", 200)
+        raise InvalidData(f"{one_line(path)} has no column '{missing[0]}'. It has {there}.")
     places = [header.index(name) for name in columns]
     found = []
     for number, row in rows:
         if not row:
             continue
         if len(row) != len(header):
-            raise InvalidData(f"{path}, line {number}: {len(row)} values, but {len(header)} columns.")
+            raise InvalidData(f"{one_line(path)}, line {number}: {len(row)} values, but {len(header)} columns.")
         found.append((number, tuple(row[place] for place in places)))
     return found
 
@@ -64,8 +65,9 @@ def read_text(path: Path, *, largest: int = LARGEST) -> str:
         raise InvalidData(f"{one_line(path)}: {absent}. Check the name, or copy the file again.")
     try:
         with path.open("rb", buffering=0) as file:
-            if os.fstat(file.fileno()).st_size > largest:
-                raise InvalidData(f"{one_line(path)} is larger than {largest / 2**20:g} MB, the most that is read.")
+            size = os.fstat(file.fileno()).st_size
+            if size > largest:
+                raise InvalidData(f"{one_line(path)} has {size} bytes: at most {largest} are read. Divide it.")
             return file.readall().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidData(f"{one_line(path)} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error

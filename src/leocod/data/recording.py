@@ -213,11 +213,11 @@ def steps_of(entries: Iterable[Entry]) -> list[list[Entry]]:
 def only_layout(asked: str, there: Mapping[str, bool], root: Path) -> str:
     """The layout to read: the one that is asked for, or, with `auto`, the only one that is there."""
     if not root.is_dir():
-        raise InvalidData(f"{root}: no such folder. Name the one that holds the data set as `root`.")
+        raise InvalidData(f"{one_line(root)}: no such folder. Name the one that holds the data set as `root`.")
     if asked != "auto":
         return asked
     found = [name for name, is_there in there.items() if is_there]
     if len(found) == 1:
         return found[0]
     what = "holds none of the layouts" if not found else "holds more than one layout:"
-    raise InvalidData(f"{root} {what} {', '.join(found or there)}. Check `root`, or choose with `layout`.")
+    raise InvalidData(f"{one_line(root)} {what} {', '.join(found or there)}. Check `root`, or choose with `layout`.")

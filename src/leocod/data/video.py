@@ -153,12 +153,12 @@ class _FolderFrames:
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            raise InvalidData(f"{path}: no such file or folder. It should be a video or a folder of frames.")
+            raise InvalidData(f"{one_line(path)}: no such file or folder. It should be a video or a folder of frames.")
         self.path = path
         root = Root(path)
         names = sorted((file.name for file in path.iterdir() if file.suffix.lower() in SUFFIXES), key=natural)
         if not names:
-            raise InvalidData(f"{path} holds no images ({', '.join(sorted(SUFFIXES))}).")
+            raise InvalidData(f"{one_line(path)} holds no images ({', '.join(sorted(SUFFIXES))}).")
         self._pictures = [path / name for name in names]
         self._wrong = {number: wrong for number, name in enumerate(names) if (wrong := root.why_not(name))}
         self._numbers = {name: number for number, name in enumerate(names)}

@@ -10,10 +10,14 @@ from pathlib import Path
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
+from leocod.report.jsonfile import legible
 from leocod.types import Detections, Image, Labels
 
 GAP = 2
 """Pixels between frames."""
+
+LONGEST_NAME = 40
+"""Letters of a class name; more would not fit on a frame."""
 
 
 def class_colour(number: int) -> tuple[int, int, int]:
@@ -66,7 +70,7 @@ def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], fac
         colour = class_colour(int(number))
         # A frame made smaller may leave less than a pixel of a box.
         draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour)
-        name = classes[int(number)]
+        name = legible(classes[int(number)])[:LONGEST_NAME]
         font = _font(is_latin=all(ord(one) < 256 for one in name))
         text = draw.textbbox((0, 0), name, font=font)
         x = min(max(0.0, left), panel.width - text[2] - 2.0)

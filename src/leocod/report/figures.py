@@ -38,6 +38,12 @@ LOWEST_TOP = 10.0
 MANY_CLASSES = 40
 """From here on rows are drawn closer together."""
 
+MOST_ROWS = 600
+"""Classes, or bars, that are drawn: a picture cannot be higher. The numbers by class have all of them."""
+
+LONGEST_LABEL = 60
+"""Characters of a run's name in a legend."""
+
 LOOK: dict[Any, Any] = {
     "axes.edgecolor": "#9aa1ab",
     "axes.grid": True,
@@ -62,7 +68,10 @@ LOOK: dict[Any, Any] = {
 
 def drawn(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
     """One pair of axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
-    with matplotlib.rc_context({**LOOK, "svg.hashsalt": name}):
+    with matplotlib.rc_context():
+        # Not as a matplotlibrc in the current directory has it: that may be anyone's, and could call LaTeX on a name.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**LOOK, "svg.hashsalt": name})
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure.add_subplot())
@@ -71,11 +80,12 @@ def drawn(name: str, height: float, draw: Callable[[Axes], None], *, width: floa
         with warnings.catch_warnings():
             # A name in a script that the font lacks is text in the page all the same; the browser has the letters.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            warnings.filterwarnings("ignore", message="Matplotlib currently does not support .* natively")
             figure.savefig(target, format="svg", transparent=True, dpi=150, metadata=nothing)
     svg = target.getvalue()
     svg = svg[svg.index("<svg") :]
     # Numbered ids (text_1, axes_1) repeat in every figure of a page, and nothing refers to them.
-    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
+    svg = re.sub(r'(<\w+) id="[A-Za-z0-9.]+_\d+"', r"\1", svg)
     return Markup(svg.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(name), 1))
 
 
@@ -111,7 +121,7 @@ def precision_over_time(runs: Sequence[Run]) -> Markup:
 
 def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
     """AP50 of each class over time, with an orange bar wherever the class was in the training stream."""
-    tested = tested_classes(run)
+    tested = tested_classes(run)[:MOST_ROWS]
     edges = np.array([0, *(step + 1 for step in run.evaluated_steps)])
     row_height = 0.24 if len(tested) <= MANY_CLASSES else 0.17
 
@@ -268,7 +278,7 @@ def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], column
     """A legend above the axes. The space before a name keeps matplotlib from hiding one that begins with `_`."""
     axes.legend(
         handles,
-        [f" {label}" for label in labels],
+        [f" {shortened(label, LONGEST_LABEL)}" for label in labels],
         loc="lower left",
         bbox_to_anchor=(0, 1),
         ncols=columns,

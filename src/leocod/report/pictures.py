@@ -11,11 +11,14 @@ from typing import Literal
 
 import numpy as np
 from PIL import Image as PillowImage
-from PIL import UnidentifiedImageError
 
-from leocod.errors import InvalidRun
+from leocod.data.reading import told_of
+from leocod.errors import InvalidFrame, InvalidRun
 from leocod.evaluation.audit import which_are_right
-from leocod.report.reading import Run, Sample
+from leocod.imagefile import one_line, opened
+from leocod.report.jsonfile import inside
+from leocod.report.reading import Run
+from leocod.report.stored import Sample
 from leocod.types import Labels
 
 LOWEST_SCORE = 0.3
@@ -26,6 +29,9 @@ MOST_PICTURES = 12
 
 SMALL, LONGEST = 320, 480
 """Pixels of the longer side: up to the first a picture is taken as it is, above it is made light, up to the second."""
+
+LARGEST = 500_000
+"""Bytes of a picture that is taken as it is; as many pixels as it may have, not packed at all, are fewer."""
 
 Verdict = Literal["right", "wrong", "stored", "true"]
 
@@ -65,18 +71,24 @@ def pictures(run: Run, kind: str, most: int = MOST_PICTURES) -> list[Picture]:
 
 
 def _picture(run: Run, sample: Sample) -> Picture:
-    # The name only: a sample cannot point out of its directory.
-    file = run.path / "samples" / Path(sample.file).name
+    # The name only: a sample cannot point out of its directory. Nor may a link in its place.
+    folder = run.path / "samples"
+    file = folder / Path(sample.file).name
+    cure = f"Delete {one_line(folder)} for a report without samples."
+    if not inside(file, run.path):
+        raise InvalidRun(f"{one_line(file)} leads out of the run directory. {cure}")
     try:
-        content = file.read_bytes()
-        with PillowImage.open(io.BytesIO(content)) as image:
-            (width, height), form = image.size, image.format or "PNG"
-            if max(width, height) > SMALL:
-                content, form = _light(image), "JPEG"
-    except (OSError, UnidentifiedImageError) as error:
-        raise InvalidRun(
-            f"{file} is not a readable picture. Delete {file.parent} for a report without samples."
-        ) from error
+        with opened(file) as image:
+            image.load()
+            (width, height), form = image.size, "JPEG"
+            # Only what a run writes goes into the page byte by byte.
+            if image.format == "PNG" and max(width, height) <= SMALL and file.stat().st_size <= LARGEST:
+                content, form = file.read_bytes(), "PNG"
+            else:
+                content = _light(image)
+    except InvalidFrame as error:
+        what = told_of(file, error)
+        raise InvalidRun(f"{one_line(file)} is not a readable picture ({what.rstrip('.')}). {cure}") from error
     where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
     return Picture(where, width, height, data, tuple(_boxes(sample, run.classes, middle=width / 2)))
@@ -92,12 +104,12 @@ def _light(image: PillowImage.Image) -> bytes:
 
 
 def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
-    found = sorted((box for box in sample.boxes if box[0] < box[2] and box[1] < box[3]), key=lambda box: -box[5])
+    found = sorted((box for box in sample.boxes if _has_area(box)), key=lambda box: -box[5])
     if sample.kind == "memory":
         return [_box(box[:4], "stored", _short(_name(box[4], classes)), middle) for box in found]
     if sample.kind == "test":
         found = [box for box in found if box[5] >= LOWEST_SCORE]
-    true = [box for box in sample.truth if box[0] < box[2] and box[1] < box[3]]
+    true = [box for box in sample.truth if _has_area(box)]
     right = which_are_right(_labels(found, classes), _labels(true, classes))
     return [
         *(_box(box[:4], "true", "", middle) for box in true),
@@ -111,6 +123,12 @@ def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box
             for box, good in zip(found, right, strict=True)
         ),
     ]
+
+
+def _has_area(box: Sequence[float | str]) -> bool:
+    """As labels see it, which have fewer digits."""
+    left, top, right, bottom = np.array(box[:4], np.float32)
+    return bool(left < right and top < bottom)
 
 
 def _box(corners: tuple[float, float, float, float], verdict: Verdict, text: str, middle: float) -> Box:

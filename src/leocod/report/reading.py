@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,81 +11,37 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from leocod.errors import InvalidRun
+from leocod import yamlfile
+from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
-from leocod.evaluation.metrics import Metrics
 from leocod.events import PseudoLabelAudit
+from leocod.imagefile import one_line, why_absent
+from leocod.report.jsonfile import damaged, inside, legible, read_json, read_lines, read_text
+from leocod.report.stored import (
+    LARGEST,
+    LARGEST_LOG,
+    LARGEST_NOTE,
+    LONGEST_LINE,
+    MOST_CELLS,
+    MOST_TOLD_CELLS,
+    Learned,
+    Memory,
+    Results,
+    Sample,
+    Started,
+    Warned,
+)
+from leocod.rundir import packed_events
 
 Read = TypeVar("Read")
 
-
-class _Stored(BaseModel):
-    """Keys that a later version may add are none of this reader's business."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class Evaluation(_Stored):
-    """AP50 after one step, in points from 0 to 100."""
-
-    step: int
-    ap50: float | None
-    ap50_by_class: dict[str, float | None]
-
-
-class Results(_Stored):
-    """What came out of a run; figures in points from 0 to 100."""
-
-    benchmark: str
-    detector: str
-    strategy: str
-    efficient_cls: bool
-    ema: bool
-    pseudo_labels: bool
-    labels_per_step: int | None
-    seed: int
-    steps: int
-    labelled_frames: int
-    fap: float | None
-    cap: float | None
-    forgetfulness: float | None
-    evaluations: list[Evaluation]
-    seconds: float
-    labels_nested: bool = False
-    metrics: Metrics = Metrics()
-    diagnosis: str | None = None
-    seconds_by_part: dict[str, float] = {}
-    memory_bytes: int | None = None
-
-
-class Sample(_Stored):
-    """A frame worth looking at, with its true boxes and the boxes that were given or found."""
-
-    kind: str
-    step: int
-    frame: int
-    file: str
-    truth: list[tuple[float, float, float, float, int | str]] = []
-    boxes: list[tuple[float, float, float, float, int | str, float]] = []
-
-
-class Held(_Stored):
-    """How much of one class the memory holds, and how many frames of it came by."""
-
-    frames: int
-    seen: int
-
-
-class Memory(_Stored):
-    """What was in the replay memory at the end."""
-
-    bytes: int
-    frames: int
-    by_class: dict[str, Held] = {}
+RESULTS, MEMORY = TypeAdapter(Results), TypeAdapter(Memory)
+STARTED, LEARNED, WARNED = TypeAdapter(Started), TypeAdapter(Learned), TypeAdapter(Warned)
+SAMPLES, ENVIRONMENT = TypeAdapter(tuple[Sample, ...]), TypeAdapter(Mapping[str, Any])
+"""What each file, or line, must fit."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +59,8 @@ class Run:
     """Step -> classes in its labelled frames."""
     audits: Mapping[int, PseudoLabelAudit]
     """Step -> how right its pseudo labels were."""
+    warnings: tuple[str, ...]
+    """What looked wrong on the way, and what could not be learnt, with its step."""
     environment: Mapping[str, Any]
     samples: tuple[Sample, ...]
     memory: Memory | None
@@ -111,26 +69,28 @@ class Run:
     def load(cls, path: Path) -> Run:
         """Read a run directory, or say which file is wrong and what to do."""
         if not path.is_dir():
-            raise InvalidRun(f"{path} is not a directory. Give the directory that `leocod run` wrote.")
-        results = _read(path / "results.json", Results)
-        told = _read_events(path / "events.jsonl")
+            raise InvalidRun(f"{one_line(path)} is not a directory. Give the directory that `leocod run` wrote.")
+        results = _read(path / "results.json", path, RESULTS, largest=LARGEST)
+        told = _read_events(path)
+        _check(path, results, told)
         return cls(
             path=path,
-            config=_config(path / "config.yaml"),
+            config=_config(path / "config.yaml", path),
             results=results,
             classes=told.classes,
             present=told.present,
             labelled=told.labelled,
             audits=told.audits,
-            environment=_read_optional(path / "environment.json", dict[str, Any]) or {},
-            samples=tuple(_read_optional(path / "samples" / "samples.json", list[Sample]) or ()),
-            memory=_read_optional(path / "memory.json", Memory),
+            warnings=tuple(told.warnings),
+            environment=_read_optional(path / "environment.json", path, ENVIRONMENT) or {},
+            samples=_read_optional(path / "samples" / "samples.json", path, SAMPLES) or (),
+            memory=_read_optional(path / "memory.json", path, MEMORY),
         )
 
     @property
     def name(self) -> str:
         """The directory's name, which is the run's."""
-        return self.path.resolve().name
+        return legible(self.path.resolve().name)
 
     @property
     def evaluated_steps(self) -> list[int]:
@@ -157,7 +117,7 @@ class Run:
         return self._over_steps(self.results.metrics.seen(self.present, self.labelled))
 
     def _over_steps(self, seen: Mapping[int, tuple[int, ...]]) -> NDArray[np.bool_]:
-        steps = max([self.results.steps, *(step + 1 for step in [*self.present, *self.evaluated_steps])])
+        steps = _rows(self.results, self.present)
         return presence_table(seen, steps=steps, classes=len(self.classes))
 
     @property
@@ -185,39 +145,29 @@ def last_seen(runs: Sequence[Run]) -> str:
     return " / ".join(dict.fromkeys(run.results.metrics.last_seen for run in runs))
 
 
-def _text(file: Path) -> str:
-    if not file.is_file():
-        raise InvalidRun(
-            f"{file} is missing. Give the directory of a run that has finished; some files are written at its end."
-        )
-    return file.read_text(encoding="utf-8")
+def _read(file: Path, home: Path, kind: TypeAdapter[Read], *, largest: int = LARGEST_NOTE) -> Read:
+    return _fitting(read_json(file, home, largest=largest), file, kind)
 
 
-def _read(file: Path, kind: type[Read]) -> Read:
-    text = _text(file)
+def _read_optional(file: Path, home: Path, kind: TypeAdapter[Read]) -> Read | None:
+    return None if why_absent(file) == "no such file" else _read(file, home, kind)
+
+
+def _fitting(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:
     try:
-        return TypeAdapter(kind).validate_python(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise _damaged(file, f"line {error.lineno}: {error.msg}") from error
+        return kind.validate_python(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _damaged(file, f"{'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}") from error
+        first = error.errors(include_input=False)[0]
+        key = ".".join(map(str, first["loc"]))[:100]
+        raise damaged(file, f"{place}{key or 'content'}: {first['msg']}") from error
 
 
-def _read_optional(file: Path, kind: type[Read]) -> Read | None:
-    return _read(file, kind) if file.exists() else None
-
-
-def _damaged(file: Path, what: str) -> InvalidRun:
-    return InvalidRun(f"{file} cannot be read ({what}). Restore it from a backup, or run again into a new directory.")
-
-
-def _config(file: Path) -> str:
-    text = _text(file)
+def _config(file: Path, home: Path) -> str:
+    text = read_text(file, home, largest=yamlfile.LARGEST)
     try:
-        yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise _damaged(file, str(error).replace("\n", " ")) from error
+        yamlfile.parsed(text)
+    except InvalidConfig as error:
+        raise damaged(file, str(error)) from error
     return text
 
 
@@ -229,30 +179,65 @@ class _Told:
     present: dict[int, tuple[int, ...]] = field(default_factory=dict)
     labelled: dict[int, tuple[int, ...]] = field(default_factory=dict)
     audits: dict[int, PseudoLabelAudit] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def start(self, started: Started, file: Path, place: str) -> None:
+        """Of each file of events anew, and each time the same."""
+        if twice := [one for one, times in Counter(started.classes).items() if times > 1]:
+            raise damaged(file, f"{place}the class '{twice[0][:60]}' is there twice")
+        if self.classes not in ((), tuple(started.classes)):
+            raise damaged(file, f"{place}other classes than before")
+        self.classes = tuple(started.classes)
+
+    def add(self, learned: Learned, file: Path, place: str) -> None:
+        stranger = max([*learned.present, *learned.labelled], default=-1)
+        if stranger >= len(self.classes):
+            raise damaged(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
+        self.present[learned.step] = tuple(learned.present)
+        self.labelled[learned.step] = tuple(learned.labelled)
+        self.audits.pop(learned.step, None)
+        if learned.audit is not None:
+            self.audits[learned.step] = PseudoLabelAudit(**learned.audit.model_dump())
+        if learned.refused is not None:
+            self.warnings.append(f"Step {learned.step + 1}: not learnt, {learned.refused}.")
 
 
-def _read_events(file: Path) -> _Told:
-    """A step told twice (a resumed run) counts as told last."""
-    told = _Told()
-    for number, line in enumerate(_text(file).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            event = json.loads(line)
-            if event["event"] == "RunStarted":
-                told.classes = tuple(event["classes"])
-            elif event["event"] == "StepLearned":
-                step = int(event["step"])
-                told.present[step] = tuple(event["present"])
-                told.labelled[step] = tuple(event["labelled"])
-                told.audits.pop(step, None)
-                if event.get("audit"):
-                    told.audits[step] = PseudoLabelAudit(**event["audit"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(file, f"line {number}: {type(error).__name__} {error}") from error
+def _read_events(path: Path) -> _Told:
+    """All events, those of the earlier steps of a long run first. A step told twice counts as told last."""
+    told, last = _Told(), path / "events.jsonl"
+    packed = packed_events(path / "events").values() if inside(path / "events", path) else ()
+    for file in (*packed, last):
+        for number, event in read_lines(file, path, largest=LARGEST_LOG, longest=LONGEST_LINE):
+            place = f"line {number}: "
+            name = event.get("event") if isinstance(event, dict) else None
+            if not isinstance(name, str):
+                raise damaged(file, f"{place}no event")
+            if name == "RunStarted":
+                told.start(_fitting(event, file, STARTED, place), file, place)
+            elif name == "StepLearned":
+                told.add(_fitting(event, file, LEARNED, place), file, place)
+            elif name == "Warned":
+                warning = _fitting(event, file, WARNED, place)
+                told.warnings.append(f"Step {warning.step + 1}: {warning.what}")
     if not told.classes:
-        raise _damaged(file, "no RunStarted with class names")
-    stranger = max((max(one, default=0) for one in [*told.present.values(), *told.labelled.values()]), default=0)
-    if stranger >= len(told.classes):
-        raise _damaged(file, f"class {stranger}, but there are {len(told.classes)} classes")
+        raise damaged(last, "no RunStarted with class names")
     return told
+
+
+def _check(path: Path, results: Results, told: _Told) -> None:
+    """Whether the files fit one another, and what is made of them into memory."""
+    known = set(told.classes)
+    for number, one in enumerate(results.evaluations):
+        if strangers := [name for name in one.ap50_by_class if name not in known]:
+            what = f"evaluations.{number}: '{strangers[0][:60]}' is no class of this run"
+            raise damaged(path / "results.json", what)
+    cells = len(told.classes) * (_rows(results, told.present) + len(results.evaluations))
+    most = max(MOST_CELLS, 2 * len(told.classes) * (len(told.present) + len(results.evaluations)))
+    if cells > min(most, MOST_TOLD_CELLS):
+        raise damaged(path / "results.json", f"steps: too many for the {len(told.present)} that events.jsonl tells of")
+
+
+def _rows(results: Results, present: Mapping[int, tuple[int, ...]]) -> int:
+    """Steps that a table over all steps must have."""
+    last = max([*present, *(one.step for one in results.evaluations)], default=-1)
+    return max(results.steps, last + 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +15,13 @@ from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
 from leocod.report import figures
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
-from leocod.report.reading import Held, Run, ap_name
+from leocod.report.reading import Run, ap_name
 from leocod.report.sections import sections
-from leocod.rundir import plug_in_words
+from leocod.report.stored import Held
+from leocod.rundir import plug_in_words, write_text
+
+WARNINGS_SHOWN = 10
+"""Of each run; the others are in its events."""
 
 SAMPLE_KINDS = {
     "test": (
@@ -60,13 +62,7 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
     if not runs:
         raise InvalidRun("No run given. Name one run directory or several.")
     page = render([Run.load(path) for path in runs])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Under another name first: a reader never meets half a page.
-    handle, unfinished = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(page)
-    Path(unfinished).chmod(0o644)
-    Path(unfinished).replace(out)
+    write_text(out, page)
     return out
 
 
@@ -84,6 +80,7 @@ def render(runs: Sequence[Run]) -> str:
         title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
         several=len(runs) > 1,
         ap=ap_name(runs),
+        warnings_shown=WARNINGS_SHOWN,
         chapters=[
             Chapter(run, figures.colour(number), sentence(run), diagnosis(run), class_rows(run))
             for number, run in enumerate(runs)

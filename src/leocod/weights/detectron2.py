@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.weights.fitting import BOXES, SCORES, Brought
+from leocod.weights.fitting import BOXES, SCORES, Brought, count_rows
 from leocod.weights.names import BACKGROUND, VOC, coco
 
 ARCHITECTURE = "resnet50-c4"
@@ -69,16 +69,16 @@ def from_detectron2(origin: str, content: Mapping[str, Tensor], names: Sequence[
         # Detectron2 reads images blue first.
         tensors[_STEM] = stem.flip(1)
     for name in (f"{layer}.{kind}" for layer in (SCORES, BOXES) for kind in ("weight", "bias")):
-        if (rows := tensors.get(name)) is None:
+        # What has no rows does not fit, and will be told so.
+        if (rows := tensors.get(name)) is None or rows.dim() == 0:
             continue
         # Its background is the last class, and has no box: ours has one that is never looked at.
         background = rows[-1:] if name.startswith(SCORES) else torch.zeros_like(rows[:4])
         tensors[name] = torch.cat([background, rows[:-1] if name.startswith(SCORES) else rows])
     beside = {name: content[name] for name in BESIDE if name in content}
-    scores = tensors.get(f"{SCORES}.weight")
-    if scores is None:
+    if f"{SCORES}.weight" not in tensors:
         raise InvalidData(f"{origin} has no {SCORES}.weight. It should be a whole Faster R-CNN R50-C4 of Detectron2.")
-    rows_named = (BACKGROUND, *_classes(origin, len(scores) - 1, names))
+    rows_named = (BACKGROUND, *_classes(origin, (count_rows(tensors) or 1) - 1, names))
     return Brought("Detectron2", origin, tensors, rows_named, beside=beside, stride_in_1x1=True)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 from leocod.weights.names import BACKGROUND, row_of
 
 SCORES = "roi_heads.box_predictor.cls_score"
@@ -50,10 +51,15 @@ def rows_for(model_names: Mapping[str, Tensor], classes: Sequence[str]) -> tuple
 def count_rows(tensors: Mapping[str, Tensor]) -> int | None:
     """How many classes, the background counted where it has a row, the last layer in a file tells apart."""
     if f"{SCORES}.weight" in tensors:
-        return len(tensors[f"{SCORES}.weight"])
+        return _rows(tensors[f"{SCORES}.weight"])
     if f"{LOGITS}.weight" in tensors:
-        return len(tensors[f"{LOGITS}.weight"]) // max(1, _anchors(tensors))
+        return _rows(tensors[f"{LOGITS}.weight"]) // max(1, _anchors(tensors))
     return None
+
+
+def _rows(value: Tensor) -> int:
+    # A single number, where a file has one in place of a layer, has none.
+    return value.shape[0] if value.dim() else 0
 
 
 @torch.no_grad()
@@ -82,7 +88,7 @@ def _is_class_layer(name: str) -> bool:
 def _anchors(tensors: Mapping[str, Tensor]) -> int:
     """Anchors a cell of a one-stage head: it has four box outputs for each."""
     boxes = tensors.get("head.regression_head.bbox_reg.bias")
-    return 0 if boxes is None else len(boxes) // 4
+    return 0 if boxes is None else _rows(boxes) // 4
 
 
 def _by_class(name: str, rows: Tensor, *, anchors: int) -> Tensor:
@@ -139,6 +145,6 @@ def _size(value: Tensor) -> str:
 
 
 def _shown(names: Sequence[str]) -> Iterator[str]:
-    yield from names[:SHOWN]
+    yield from (one_line(name, 120) for name in names[:SHOWN])
     if len(names) > SHOWN:
         yield f"and {len(names) - SHOWN} more"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 
 LARGEST_FILE = 2 << 30
 """Bytes. The paper's file has 0.14 GB, Detectron2's largest about 0.6."""
@@ -51,21 +52,22 @@ _DAMAGE = (
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a pickle, by name: {name: array}, or {"model": {name: array}, ...} as Detectron2 writes it."""
+    named = one_line(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise InvalidData(f"{path} has {path.stat().st_size} bytes: no weights file of Detectron2 is that large.")
+            raise InvalidData(f"{named} has {path.stat().st_size} bytes: at most {LARGEST_FILE} are read.")
         data = path.read_bytes()
     except OSError as error:
-        raise InvalidData(f"{path} cannot be read ({error.strerror}). Check `detector.weights`.") from error
+        raise InvalidData(f"{named} cannot be read ({error.strerror}). Check `detector.weights`.") from error
     try:
         # Python warns of odd texts in damaged pickles, where we would rather stop.
         with warnings.catch_warnings(action="error"):
             _check_operations(data)
             return _arrays(_Unpickler(data).load(), most=len(data))
     except _Refused as refusal:
-        raise InvalidData(f"{path} is refused, and nothing in it was run: {refusal}.") from refusal
+        raise InvalidData(f"{named} is refused, and nothing in it was run: {one_line(refusal, 300)}.") from refusal
     except _DAMAGE as error:
-        raise InvalidData(f"{path} is not a whole pickle ({_first_line(error)}). Fetch it again.") from error
+        raise InvalidData(f"{named} is not a whole pickle ({_first_line(error)}). Fetch it again.") from error
 
 
 class _Refused(Exception):
@@ -215,4 +217,4 @@ def _arrays(content: Any, *, most: int) -> dict[str, NDArray[Any]]:
 
 
 def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no more said'}"[:200]
+    return one_line(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no more said'}", 200)

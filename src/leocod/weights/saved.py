@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from leocod.errors import InvalidData
+from leocod.checkpoint import newest_checkpoint
+from leocod.data.classes import MOST, why_unfit
+from leocod.data.reading import shown
+from leocod.errors import InvalidData, InvalidRun
+from leocod.imagefile import one_line, why_absent
 from leocod.rundir import RunDirectory
 from leocod.weights.fitting import Brought, rows_for
+from leocod.weights.torch_files import why_no_numbers
 
 
 def save_weights(path: Path, model: nn.Module, classes: Sequence[str], about: Mapping[str, str]) -> None:
@@ -34,29 +37,42 @@ def from_safetensors(path: Path) -> Brought:
     """A file that `save_weights` wrote."""
     tensors, about = _read(path)
     rows = rows_for(tensors, _classes(path, about))
-    return Brought("leocod", str(path), tensors, rows, stride_in_1x1=_stride(about))
+    return Brought("leocod", one_line(path), tensors, rows, stride_in_1x1=_stride(about))
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    if not path.is_file():
-        raise InvalidData(f"No weights file {path}. Check `detector.weights`.")
+    if absent := why_absent(path):
+        raise InvalidData(f"No weights file {one_line(path)}: {absent}. Check `detector.weights`.")
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-            return tensors, file.metadata() or {}
-    except (SafetensorError, OSError) as problem:
-        raise InvalidData(f"{path} is not a readable safetensors file: {problem}") from problem
+            about = file.metadata() or {}
+    # Numbers of kinds that torch does not have end in errors of many kinds.
+    except Exception as problem:
+        reason = one_line(problem, 200) or type(problem).__name__
+        raise InvalidData(f"{one_line(path)} is not a readable safetensors file: {reason}") from problem
+    for name, tensor in tensors.items():
+        if wrong := why_no_numbers(tensor):
+            raise InvalidData(f"{one_line(path)}: of '{one_line(name, 100)}', {wrong}. Save it as float32.")
+    return tensors, about
 
 
 def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
     try:
         names = json.loads(about["classes"])
-    except (KeyError, ValueError) as error:
+    # Brackets within brackets, thousands deep, are a RecursionError.
+    except (KeyError, ValueError, RecursionError) as error:
         raise InvalidData(
-            f"{path} has no class names in its metadata. Make such a file with `leocod pretrain` or `leocod export`."
+            f"{one_line(path)} has no class names in its metadata. Make such a file with `leocod pretrain` or "
+            "`leocod export`."
         ) from error
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InvalidData(f"{path} has class names in its metadata that are not a list of names.")
+        raise InvalidData(f"{one_line(path)} has class names in its metadata that are not a list of names.")
+    if len(names) > MOST:
+        raise InvalidData(f"{one_line(path)} has {len(names)} class names in its metadata: at most {MOST} are read.")
+    for name in names:
+        if wrong := why_unfit(name):
+            raise InvalidData(f"{one_line(path)}, class {shown(name)}: {wrong}")
     return tuple(names)
 
 
@@ -64,15 +80,18 @@ def _stride(about: Mapping[str, str]) -> bool | None:
     """What an exported file says of its detector's options; a pre-trained one has no such option."""
     try:
         options = json.loads(about.get("options", "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return options.get("stride_in_1x1") if isinstance(options, dict) else None
+    stride = options.get("stride_in_1x1") if isinstance(options, dict) else None
+    return stride if isinstance(stride, bool) else None
 
 
 def from_run(path: Path) -> Brought:
     """The newest checkpoint of a run directory."""
-    checkpoint = RunDirectory.open(path).newest_checkpoint()
-    return from_checkpoint(checkpoint, load_tensors(checkpoint))
+    found = newest_checkpoint(RunDirectory.open(path).checkpoints)
+    if found is None:
+        raise InvalidRun(f"{one_line(path)} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
+    return from_checkpoint(*found)
 
 
 def from_checkpoint(path: Path, state: Mapping[str, Any]) -> Brought:
@@ -84,23 +103,11 @@ def from_checkpoint(path: Path, state: Mapping[str, Any]) -> Brought:
         # A learner whose class list grows knows more of them than its run began with.
         classes = tuple(detector.get("classes", state["classes"]))
         stride = state["config"]["detector"].get("stride_in_1x1")
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidData(f"{path} is a checkpoint without weights of a detector ({error}).") from error
-    return Brought("leocod", str(path), tensors, rows_for(tensors, classes), stride_in_1x1=stride)
-
-
-def load_tensors(path: Path) -> dict[str, Any]:
-    """The content of a file that `torch.save` wrote: tensors and plain values. Anything else is refused, not run."""
-    if not path.is_file():
-        raise InvalidData(f"No weights file {path}. Check `detector.weights`.")
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (
-        pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, TypeError, KeyError, IndexError,
-        AttributeError, AssertionError,
-    ) as error:  # fmt: skip
-        reason = (str(error).splitlines() or [""])[0][:200]
-        raise InvalidData(f"{path} cannot be read as tensors ({type(error).__name__}: {reason}).") from error
-    if not isinstance(content, dict):
-        raise InvalidData(f"{path} holds a {type(content).__name__}; expected a dict of tensors. Save its state dict.")
-    return content
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = one_line(error, 200)
+        raise InvalidData(f"{one_line(path)} is a checkpoint without weights of a detector ({reason}).") from error
+    whole = all(isinstance(name, str) and isinstance(value, Tensor) for name, value in tensors.items())
+    if not whole or not all(isinstance(name, str) for name in classes):
+        raise InvalidData(f"{one_line(path)} is a checkpoint whose weights or class names are something else.")
+    told = stride if isinstance(stride, bool) else None
+    return Brought("leocod", one_line(path), tensors, rows_for(tensors, classes), stride_in_1x1=told)

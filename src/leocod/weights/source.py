@@ -10,11 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 from leocod.weights.detectron2 import ARCHITECTURE, check_network, from_detectron2, is_detectron2
 from leocod.weights.fitting import Brought, fit
 from leocod.weights.names import classes_of
 from leocod.weights.pickles import read_arrays
-from leocod.weights.saved import from_checkpoint, from_run, from_safetensors, load_tensors
+from leocod.weights.saved import from_checkpoint, from_run, from_safetensors
+from leocod.weights.torch_files import load_tensors
 from leocod.weights.torchvision_files import (
     adapted,
     classes_of_weights,
@@ -71,7 +73,7 @@ def read(source: str, *, names: Sequence[str] | None = None) -> Brought:
     if path.is_dir():
         return from_run(path)
     if not path.is_file():
-        raise InvalidData(f"No weights file {path}. {_choices()}")
+        raise InvalidData(f"No weights file {one_line(path)}. {_choices()}")
     ending = path.suffix.lower()
     if ending == ".safetensors":
         return from_safetensors(path)
@@ -81,8 +83,8 @@ def read(source: str, *, names: Sequence[str] | None = None) -> Brought:
         arrays = {name: torch.tensor(value) for name, value in read_arrays(path).items()}
         if not is_detectron2(arrays):
             raise InvalidData(_unknown(path, arrays))
-        return from_detectron2(str(path), arrays, names)
-    raise InvalidData(f"{path} has the unknown ending '{ending}'. {_choices()}")
+        return from_detectron2(one_line(path), arrays, names)
+    raise InvalidData(f"{one_line(path)} has the unknown ending '{one_line(ending, 60)}'. {_choices()}")
 
 
 def _from_tensors(path: Path, names: Sequence[str] | None) -> Brought:
@@ -91,7 +93,7 @@ def _from_tensors(path: Path, names: Sequence[str] | None) -> Brought:
         return from_checkpoint(path, content)
     tensors = _state_dict(path, content)
     if is_detectron2(tensors):
-        return from_detectron2(str(path), tensors, names)
+        return from_detectron2(one_line(path), tensors, names)
     if is_torchvision(tensors):
         return from_torchvision(path, tensors, names)
     raise InvalidData(_unknown(path, tensors))
@@ -101,15 +103,19 @@ def _state_dict(path: Path, content: dict[str, Any]) -> dict[str, Tensor]:
     """The tensors of a state dict, bare or under `model`, where training scripts save it beside their own state."""
     inner = content.get("model", content)
     if not isinstance(inner, dict) or not inner:
-        raise InvalidData(f"{path} holds no state dict, neither bare nor under 'model'.")
+        raise InvalidData(f"{one_line(path)} holds no state dict, neither bare nor under 'model'.")
     strangers = [name for name, value in inner.items() if not isinstance(name, str) or not isinstance(value, Tensor)]
     if strangers:
-        raise InvalidData(f"{path}: '{strangers[0]}' is not a tensor; expected a state dict, bare or under 'model'.")
+        raise InvalidData(
+            f"{one_line(path)}: '{one_line(strangers[0], 100)}' is not a tensor; expected a state dict, bare or under "
+            "'model'."
+        )
     return inner
 
 
 def _unknown(path: Path, tensors: dict[str, Tensor]) -> str:
-    return f"{path} holds tensors such as '{next(iter(tensors))}', of no network that is known here. {_choices()}"
+    such = one_line(next(iter(tensors)), 100)
+    return f"{one_line(path)} holds tensors such as '{such}', of no network that is known here. {_choices()}"
 
 
 def _choices() -> str:

@@ -15,6 +15,7 @@ from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights, Retina
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.errors import InvalidData
+from leocod.imagefile import one_line
 from leocod.weights.fitting import BACKBONE, SCORES, Brought, count_rows
 from leocod.weights.names import BACKGROUND, coco_rows
 
@@ -30,7 +31,7 @@ _OLD_NAMES = (
     (re.compile(r"(rpn\.head\.conv)\.(weight|bias)"), r"\1.0.0.\2"),
     (re.compile(r"(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)"), r"\1.0.\2"),
 )
-_OLD_HEAD = re.compile(r"(head\.\w+_head\.conv)\.(\d+)\.(weight|bias)")
+_OLD_HEAD = re.compile(r"(head\.\w+_head\.conv)\.(\d{1,4})\.(weight|bias)")
 
 
 def is_named(source: str) -> bool:
@@ -97,10 +98,11 @@ def from_torchvision(path: Path, content: Mapping[str, Tensor], names: Sequence[
         }
         third = any(".block." in name for name in body)
         epsilon = _EPSILON_OF_MOBILENET_V3 if third else None
-        return Brought("torchvision", str(path), body, is_backbone=True, epsilon=epsilon, stride_in_1x1=False)
+        return Brought("torchvision", one_line(path), body, is_backbone=True, epsilon=epsilon, stride_in_1x1=False)
     without = path.name in {Path(weights.url).name for weights in _TRAINED_WITHOUT_EPSILON}
     rows = _rows(path, tensors, names)
-    return Brought("torchvision", str(path), tensors, rows, epsilon=0.0 if without else None, stride_in_1x1=False)
+    origin, epsilon = one_line(path), 0.0 if without else None
+    return Brought("torchvision", origin, tensors, rows, epsilon=epsilon, stride_in_1x1=False)
 
 
 def _new_name(name: str) -> str:
@@ -117,13 +119,15 @@ def _new_name(name: str) -> str:
 def _rows(path: Path, tensors: Mapping[str, Tensor], names: Sequence[str] | None) -> tuple[str, ...]:
     count = count_rows(tensors)
     if count is None:
-        raise InvalidData(f"{path} has a backbone but no class layer. Give a whole detector or an ImageNet classifier.")
+        raise InvalidData(
+            f"{one_line(path)} has a backbone but no class layer. Give a whole detector or an ImageNet classifier."
+        )
     if names is None and count == len(coco_rows()):
         return coco_rows()
     if names is None:
         raise InvalidData(
-            f"{path} does not name its classes ({count} outputs). Known without names are COCO's 91: give them, "
-            "`leocod.weights.start(..., names=[...])`."
+            f"{one_line(path)} does not name its classes ({count} outputs). Known without names are COCO's 91: give "
+            "them, `leocod.weights.start(..., names=[...])`."
         )
     has_background = f"{SCORES}.weight" in tensors or count == len(names) + 1
     return (BACKGROUND, *names) if has_background and tuple(names[:1]) != (BACKGROUND,) else tuple(names)
@@ -154,7 +158,7 @@ def _placed(tensors: dict[str, Tensor], own: Mapping[str, Tensor]) -> dict[str, 
 
 def _stage(name: str) -> int | None:
     """The number of a body's stage: `layer3` of a ResNet, `3` of a MobileNet."""
-    found = re.match(r"backbone\.body\.(?:layer)?(\d+)\.", name)
+    found = re.match(r"backbone\.body\.(?:layer)?(\d{1,4})\.", name)
     return int(found[1]) if found else None
 
 
@@ -167,7 +171,7 @@ def _scale_input(origin: str, tensors: dict[str, Tensor], model: nn.Module) -> N
     if torch.equal(std, torch.tensor(STD)):
         return
     for name in ("backbone.body.conv1.weight", "backbone.body.0.0.weight"):
-        if name in tensors and tensors[name].shape[1:2] == std.shape:
+        if name in tensors and tensors[name].dim() == 4 and tensors[name].shape[1:2] == std.shape:
             tensors[name] = tensors[name] * (std / torch.tensor(STD))[None, :, None, None]
 
 
@@ -175,7 +179,10 @@ def _fold_epsilon(tensors: dict[str, Tensor], model: nn.Module, epsilon: float) 
     """Weights that give with this network's epsilon what they gave with their own."""
     for name, part in model.named_modules():
         weight, variance = f"{name}.weight", f"{name}.running_var"
-        if isinstance(part, FrozenBatchNorm2d) and part.eps != epsilon and {weight, variance} <= tensors.keys():
+        if not isinstance(part, FrozenBatchNorm2d) or part.eps == epsilon or not {weight, variance} <= tensors.keys():
+            continue
+        # What is of another shape does not fit, and will be told so.
+        if tensors[weight].shape == tensors[variance].shape:
             # In double precision, and of a channel that never varied nothing can be made.
             wide = tensors[variance].double()
             ratio = ((wide + part.eps) / (wide + epsilon).clamp(min=1e-30)).sqrt()
