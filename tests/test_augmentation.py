@@ -75,6 +75,17 @@ def test_what_is_unsure_moves_along_and_keeps_apart_from_what_is_sure():
         assert len(moved) == 1
 
 
+def test_logits_go_with_the_box_that_they_were_said_of():
+    frame, labels = a_bright_square([40, 30, 80, 60])
+    too_small = [50, 40, 50.5, 40.5]
+    both = replace(labels, boxes=[too_small, labels.boxes[0]], classes=[0, 2], logits=[[1, 2], [3, 4]])
+
+    _, moved = augmented((frame, both), np.random.default_rng(0))
+
+    assert moved.classes.tolist() == [2]
+    assert moved.logits.tolist() == [[3, 4]]
+
+
 def test_a_frame_without_boxes_can_be_augmented():
     frame = Frame(1, "video", 0, (50, 60), np.zeros((50, 60, 3), np.uint8))
 

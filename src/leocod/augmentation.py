@@ -51,7 +51,13 @@ def augmented(pair: LabelledFrame, random: np.random.Generator) -> LabelledFrame
     pixels = np.ascontiguousarray(image.permute(1, 2, 0).numpy())
     return (
         Frame(frame.id, frame.video, frame.index, (crop_height, crop_width), pixels),
-        replace(labels, boxes=sure[kept_sure], classes=labels.classes[kept_sure], unsure=unsure[kept_unsure]),
+        replace(
+            labels,
+            boxes=sure[kept_sure],
+            classes=labels.classes[kept_sure],
+            unsure=unsure[kept_unsure],
+            logits=None if labels.logits is None else labels.logits[kept_sure],
+        ),
     )
 
 
