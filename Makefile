@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format clean
+.PHONY: help setup demo test check format soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,15 @@ check: setup ## format, lint, types, layers, dependencies
 format: setup ## put the code in its standard form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+soak: setup ## kill, starve and outlast it: 400 kills, every fault, 20,000 steps (about an hour)
+	rm -rf runs/soak
+	OMP_NUM_THREADS=1 $(BIN)/python soak/faults.py
+	OMP_NUM_THREADS=1 $(BIN)/python soak/kills.py
+	OMP_NUM_THREADS=1 $(BIN)/python soak/long_life.py
+
+fuzz: setup ## feed damaged files to every reader, ten minutes each; findings go to runs/fuzz
+	OMP_NUM_THREADS=1 $(BIN)/python fuzz/run.py --reader all --minutes 10 --jobs 2 --out runs/fuzz
 
 clean: ## remove the environment and all caches; runs stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import time
 from functools import partial
 
@@ -12,6 +13,7 @@ from leocod.errors import InvalidData
 
 WORK = """
 import os
+import signal
 from pathlib import Path
 from leocod.errors import InvalidData
 
@@ -21,6 +23,9 @@ def whoami(number):
 def leave_a_mark(folder, number):
     Path(folder, str(number)).touch()
     return number
+
+def deaf_to(number):
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 def breaks_at_two(number):
     if number == 2:
@@ -66,3 +71,14 @@ def test_an_error_comes_in_its_place_and_in_its_own_words(workers, work):
         made.extend(ahead(work.breaks_at_two, range(5), workers=workers))
 
     assert made == [0, 1]
+
+
+@pytest.mark.slow
+def test_ctrl_c_is_for_this_process_to_answer_and_not_for_those_that_work_for_it(work):
+    heard = signal.getsignal(signal.SIGCHLD)
+
+    deaf = next(ahead(work.deaf_to, range(2), workers=1))
+
+    assert signal.SIGINT in deaf
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.getsignal(signal.SIGCHLD) == heard

@@ -35,7 +35,7 @@ def test_the_help_of_run_names_every_option() -> None:
 
     for option in (
         *("--benchmark", "--detector", "--strategy", "--efficient-cls", "--no-efficient-cls", "--labels", "--steps"),
-        *("--evaluate-every", "--seed", "--device", "--threads", "--set", "--out"),
+        *("--evaluate-every", "--seed", "--device", "--threads", "--set", "--out", "--resume"),
     ):
         assert option in text
 
@@ -102,6 +102,8 @@ def test_show_writes_a_contact_sheet_and_tells_counts() -> None:
         (("show", "wander", "--set", "step=3"), "benchmark.step: unknown key. Did you mean 'steps'?"),
         (("show", "wander", "--out", "sheet.doc"), "should be a .png file"),
         (("predict", "none", "typo.yaml"), "none is not a run directory"),
+        (("run", "--resume", "none"), "none is not a run directory"),
+        (("run", "--resume", "other_run", "--out", "new"), "--resume goes on in the directory of the run"),
         (("predict", "other_run", "none.png"), "No file or folder 'none.png'"),
         (("pretrain", "--set", "step=3"), "step: unknown key. Did you mean 'steps'?"),
     ],
@@ -125,3 +127,14 @@ def test_bad_input_is_one_clear_line_and_nothing_is_written(
 
 def test_without_arguments_it_shows_the_help() -> None:
     assert "Commands" in leocod().output
+
+
+def test_a_run_does_not_go_on_with_other_settings_and_names_each_of_them(tmp_path: Path) -> None:
+    write_text(tmp_path / "run" / "config.yaml", load_config().to_yaml())
+
+    result = leocod("run", "--resume", "run", "--seed", "1", "--set", "labels.per_step=2", "--set", "workers=1")
+
+    assert result.exit_code == 2
+    assert "labels.per_step was 4 and is 2; seed was 0 and is 1." in result.stderr
+    assert "workers" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1

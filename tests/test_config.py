@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from leocod.config import ExperimentConfig, laid_over, load_config, override, quickstart
+from leocod.config import ExperimentConfig, differences, laid_over, load_config, override, quickstart
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.metrics import Metrics
 
@@ -59,6 +59,14 @@ def test_another_name_drops_the_options_of_the_part_before() -> None:
     assert laid_over({}, {"strategy": {"replay_per_step": 8}}) == {"strategy": {"replay_per_step": 8}}
 
 
+def test_an_option_that_is_called_as_a_part_is_no_part() -> None:
+    base = {"strategy": {"name": "mine:Mine", "detector": "small"}}
+
+    assert laid_over(base, {"strategy": {"detector": "large"}}) == {
+        "strategy": {"name": "mine:Mine", "detector": "large"}
+    }
+
+
 def test_overrides_are_read_as_yaml() -> None:
     assert override("a.b=null") == {"a": {"b": None}}
     assert override("a=[1, 2]") == {"a": [1, 2]}
@@ -93,7 +101,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
     (tmp_path / "elsewhere.py").write_text(
         "from leocod.settings import Settings\n"
         "class Options(Settings):\n    steps: int = 3\n    frames_per_step: int = 4\n"
-        "class Bench:\n    Options = Options\n"
+        "class Bench:\n    Options = Options\n    moment = test = None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -139,6 +147,15 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("labels", "'labels' is not an override"),
         ("=3", "'=3' is not an override"),
         ("labels..per_step=3", "'labels..per_step=3' is not an override"),
+        ("a." * 5000 + "a=1", "a.' is not an override"),
+        ("two\nlines", "'two\\nlines' is not an override"),
+        ("labels={1: 2}", "labels.1: unknown key. Known: "),
+        ("labels={? [1] : 2}", "a key that is a list or a mapping"),
+        ("seed=" + "9" * 5000, "seed: '9999"),
+        ("seed=2020-01-01", "seed is datetime.date(2020, 1, 1): it should be a valid integer"),
+        ("seed=!!binary aGk=", "seed is b'hi': it should be a valid integer"),
+        ('strategy="a\\nb\\u202e"', "'a\\nb\\u202e' cannot be the name of a strategy"),
+        ('"two\\nlines"=1', "unknown key"),
         ("labels={a: 1, a: 2}", "the key 'a' is there twice"),
         ("labels=[", "labels: '[' cannot be read as YAML"),
     ],
@@ -149,6 +166,20 @@ def test_mistakes_are_told_in_one_line_with_key_value_and_cure(text: str, compla
 
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["5", "true", "2.5"])
+def test_what_is_no_part_is_told_also_where_a_layer_below_has_another_name(value: str) -> None:
+    with pytest.raises(InvalidConfig, match=f"strategy is {value}: it should be a name, or a mapping"):
+        loaded("strategy=offline", f"strategy={value}")
+
+
+@pytest.mark.parametrize("text", ["a\nb", "seed=[\n", "a\u2028b=["])
+def test_a_mistake_on_several_lines_is_told_in_one(text: str) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        override(text)
+
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_an_unknown_part_is_told_with_the_nearest() -> None:
@@ -208,3 +239,52 @@ def test_a_config_cannot_be_changed() -> None:
 )
 def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
     assert load_config(file).to_yaml()
+
+
+def test_what_nothing_depends_on_may_change_while_a_run_goes_on() -> None:
+    other = loaded(
+        *("checkpoint.every=7", "checkpoint.keep=1", "record.detections=3", "record.pack_events_every=5"),
+        *("patience=30", "workers=2"),
+    )
+
+    assert differences(loaded(), other) == []
+
+
+def test_every_key_that_differs_is_named_with_both_values() -> None:
+    other = loaded("seed=1", "efficient_cls=null", "labels.per_step=2", "evaluate.frames=5", "bad_steps=3")
+
+    told = differences(loaded(), other)
+
+    assert "seed was 0 and is 1" in told
+    assert "labels.per_step was 4 and is 2" in told
+    assert "evaluate.frames was null and is 5" in told
+    assert "bad_steps was 20 and is 3" in told
+    assert "efficient_cls was not there and is null" in told
+    assert "efficient_cls.keep was 0.99 and is not there" in told
+    assert len({line.partition(" was ")[0] for line in told}) == len(told)
+
+
+def test_another_part_differs_with_all_of_its_options() -> None:
+    told = differences(loaded(), loaded("strategy=incremental"))
+
+    assert told[0] == 'strategy.name was "icarl" and is "incremental"'
+    assert "strategy.memory_per_class was 5 and is not there" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("bad_steps=0", "bad_steps is 0: it should be at least 1"),
+        ("patience=-1", "patience is -1"),
+        ("record.detections=0", "record.detections is 0: it should be at least 1"),
+        ("record.pack_events_every=0", "record.pack_events_every is 0: it should be at least 1"),
+        ("evaluate.frames=0", "evaluate.frames is 0: it should be at least 1"),
+        ("efficient_cls.flood=1", "efficient_cls.flood is 1"),
+        ("efficient_cls.watch_steps=0", "efficient_cls.watch_steps is 0: it should be at least 1"),
+    ],
+)
+def test_what_keeps_a_long_run_alive_has_limits(text: str, complaint: str) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        loaded(text)
+
+    assert complaint in str(caught.value)

@@ -343,3 +343,58 @@ def test_labels_of_the_given_step_stay_as_they_are(learner, a_step):
 
     assert list(step.labels) == [0]
     assert isinstance(step.labels[0], Labels)
+
+
+def test_pseudo_labels_that_have_collapsed_are_warned_of_once_and_so_is_their_recovery(learner, a_step):
+    plug_in = sees(learner(watch_steps=2), detections(0.1))
+
+    warnings = [plug_in.learn(a_step(index)).warnings for index in range(3)]
+    sees(plug_in, detections(0.9))
+    warnings.append(plug_in.learn(a_step(3)).warnings)
+
+    assert [len(one) for one in warnings] == [0, 1, 0, 1]
+    assert warnings[1][0].startswith("Pseudo labels have collapsed")
+    assert warnings[3] == ("Pseudo labels have recovered.",)
+
+
+@pytest.mark.parametrize("pause", [True, False])
+def test_while_they_have_collapsed_nothing_is_trained_on_them_if_asked_for(learner, a_step, pause):
+    plug_in = sees(learner(watch_steps=1, flood=1.5, pause=pause), detections(0.9, 0.9))
+    batches = batches_of(plug_in)
+
+    learned = plug_in.learn(a_step(0))
+
+    shown = [labels.source for labels in batches[0].labels]
+    assert ("pseudo" in shown) == (not pause)
+    assert bool(learned.pseudo) == (not pause)
+    assert learned.warnings
+
+
+def test_a_pause_ends_when_they_have_recovered(learner, a_step):
+    plug_in = sees(learner(watch_steps=1, pause=True), detections(0.1))
+    assert plug_in.learn(a_step(0)).pseudo == {}
+
+    sees(plug_in, detections(0.9))
+
+    assert plug_in.learn(a_step(1)).pseudo
+
+
+def test_the_watch_goes_on_from_a_state(learner, a_step):
+    one, two = (sees(learner(watch_steps=2), detections(0.1)) for _ in range(2))
+    one.learn(a_step(0))
+
+    two.load_state_dict(one.state_dict())
+
+    assert two.learn(a_step(1)).warnings
+
+
+def test_after_a_refused_step_the_slow_learner_stays_where_it_is(learner, a_step):
+    plug_in = learner()
+    plug_in.learn(a_step(0))
+    before = weights(plug_in.slow)
+    plug_in.strategy.detector.loss = lambda images, labels, seeds: {"one": torch.full((len(images),), float("nan"))}
+
+    assert plug_in.learn(a_step(1)).refused
+
+    assert torch.equal(weights(plug_in.slow), before)
+    assert plug_in.steps_learned == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import leocod
-from leocod.environment import command_line, environment, source_state
+from leocod.environment import command_line, environment, gone_on, source_state
 
 
 def test_it_names_versions_machine_and_command() -> None:
@@ -44,3 +44,30 @@ def test_only_a_checkout_of_this_code_has_a_state(tmp_path: Path) -> None:
 
     (tmp_path / "__init__.py").write_text("changed = True\n")
     assert (source_state(tmp_path) or {})["changed"] is True
+
+
+def test_a_run_that_goes_on_adds_an_entry_and_tells_what_has_changed(tmp_path: Path) -> None:
+    now = environment(threads=1, device="cpu", command=["leocod", "run"])
+    file = tmp_path / "environment.json"
+    file.write_text(json.dumps({**now, "torch": "1.0", "started": "long ago"}))
+
+    content, changed = gone_on(file, 7, now)
+    file.write_text(json.dumps(content))
+    again, unchanged = gone_on(file, 9, now)
+
+    assert changed == [f"torch was 1.0 and is {now['torch']}"]
+    assert unchanged == []
+    assert (again["torch"], again["started"]) == ("1.0", "long ago")
+    assert [one["from_step"] for one in again["resumed"]] == [7, 9]
+
+
+@pytest.mark.parametrize("text", [None, "", "[", "[]", "3"])
+def test_a_run_goes_on_without_a_readable_account_of_what_it_began_with(text: str | None, tmp_path: Path) -> None:
+    now = environment(threads=1, device="cpu", command=["leocod", "run"])
+    file = tmp_path / "environment.json"
+    if text is not None:
+        file.write_text(text)
+
+    content, _ = gone_on(file, 7, now)
+
+    assert [one["from_step"] for one in content["resumed"]] == [7]

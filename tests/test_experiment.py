@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from leocod.benchmarks.base import Benchmark, Reshuffled, Stream
+from leocod.benchmarks.base import Benchmark
 from leocod.config import ExperimentConfig, load_config, override
 from leocod.detectors.tiny import START
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
-from leocod.experiment import Seeds, build, build_strategy, load_learner, run_experiment, run_name, wrapped
+from leocod.experiment import Seeds, build, build_strategy, load_learner, run_name, wrapped
 from leocod.open_classes import OpenClasses
 from leocod.rundir import RunDirectory, write_text
+from leocod.session import run_experiment
 from leocod.strategies.icarl import ICaRL
+from leocod.stream import Reshuffled, Stream
 
 SMALL = (
     "benchmark={name: wander, steps: 2, width: 64, height: 48, places: 2, instances: 4}",

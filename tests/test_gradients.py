@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as some
 from torch import nn
 
-from leocod.gradients import LossScale, digest, gradient_of, grown, project, set_gradient
+from leocod.gradients import (
+    LossScale,
+    NotFinite,
+    digest,
+    gradient_of,
+    grown,
+    is_finite,
+    project,
+    refuse_gradient,
+    refuse_loss,
+    set_gradient,
+)
 
 
 def test_gradients_go_into_a_vector_and_back():
@@ -65,18 +76,50 @@ def test_a_scaled_loss_gives_back_the_same_gradient_and_a_factor_of_one_does_not
         (weight.square().sum() * scale.factor).backward()
 
         assert (scale.factor == 1) == (not on)
-        assert scale.take_back([weight, nn.Parameter(torch.zeros(1))])
+        scale.take_back([weight, nn.Parameter(torch.zeros(1))])
         assert weight.grad.tolist() == [2, 4]
 
 
-def test_a_gradient_that_is_not_finite_is_of_no_use_and_halves_the_factor():
-    scale = LossScale(on=True)
-    weight = nn.Parameter(torch.tensor([1.0]))
-    weight.grad = torch.tensor([float("inf")])
+def a_weight(*gradient):
+    weight = nn.Parameter(torch.zeros(len(gradient)))
+    weight.grad = torch.tensor(gradient)
+    return weight
 
-    assert not scale.take_back([weight])
+
+def test_a_gradient_that_is_not_finite_halves_the_factor():
+    scale = LossScale(on=True)
+
+    scale.take_back([a_weight(float("inf"))])
 
     assert scale.factor == LossScale.START / 2
+
+
+BAD = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"), "square": 1e20}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_gradient_is_refused_when_it_or_its_square_is_not_finite(bad):
+    good = a_weight(1.0, 2.0)
+    refuse_gradient([good, nn.Parameter(torch.zeros(1))], "current")
+    assert is_finite([good])
+
+    assert not is_finite([good, a_weight(1.0, bad)])
+    with pytest.raises(NotFinite, match="^the gradient of the current frames is not finite$"):
+        refuse_gradient([good, a_weight(1.0, bad)], "current")
+
+
+def test_where_there_is_no_gradient_there_is_nothing_to_refuse():
+    assert is_finite([nn.Parameter(torch.zeros(1))])
+    assert is_finite([])
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
+def test_a_loss_that_is_not_finite_is_refused_with_its_name(bad):
+    good = {"class": torch.tensor(0.5)}
+    refuse_loss(good, "current")
+
+    with pytest.raises(NotFinite, match=f"^the loss current/box is {bad}$"):
+        refuse_loss(good | {"box": torch.tensor(float(bad))}, "current")
 
 
 def test_the_factor_grows_again_after_patience(monkeypatch):
@@ -121,5 +164,10 @@ def test_the_digest_tells_names_and_values_apart():
     assert digest(one) != digest({"bias": one["weight"], "count": one["count"]})
 
 
-def test_where_there_is_no_gradient_there_is_nothing_to_take_back():
-    assert LossScale(on=True).take_back([nn.Parameter(torch.zeros(1))])
+def test_where_there_is_no_gradient_there_is_nothing_to_take_back(monkeypatch):
+    monkeypatch.setattr(LossScale, "PATIENCE", 1)
+    scale = LossScale(on=True)
+
+    scale.take_back([nn.Parameter(torch.zeros(1))])
+
+    assert scale.factor == LossScale.START

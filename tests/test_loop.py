@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leocod.benchmarks.base import Stream
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
+from leocod.errors import SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
-from leocod.events import Evaluated, RunFinished, StepFinished, StepLearned
+from leocod.events import Evaluated, RunFinished, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.labelling import BudgetLabeller
 from leocod.loop import run
 from leocod.strategies.icarl import ICaRL
+from leocod.stream import Stream
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +22,16 @@ def world():
     return Wander(WanderOptions(steps=4, frames_per_step=6, width=64, height=48), seed=3)
 
 
-def events_of(world, every=2, start=0, style="coco"):
+def parts_of(world, every=2, style="coco", **options):
     detector = Tiny(world.classes, TinyOptions(weights=None, short_side=48, regions=16, proposals=24))
-    learner = EfficientCLS(ICaRL(detector), EfficientCLSOptions(score_threshold=0.05))
-    stream = Stream(world, BudgetLabeller(2, seed=0))
+    learner = EfficientCLS(ICaRL(detector), EfficientCLSOptions(**{"score_threshold": 0.05} | options))
+    stream = Stream(world, BudgetLabeller(2, seed=0), patience=60, pause=0.01)
     evaluator = Evaluator(world.test, world.classes, every=every, last_step=world.steps - 1, style=style)
+    return stream, learner, evaluator
+
+
+def events_of(world, start=0, **options):
+    stream, learner, evaluator = parts_of(world, **options)
     return list(run(stream, learner, evaluator, start)), learner
 
 
@@ -34,9 +40,9 @@ def test_events_come_in_order(world):
 
     names = [type(event).__name__ for event in events]
     assert names == [
-        *("StepLearned", "StepFinished", "StepLearned", "Evaluated", "StepFinished"),
-        *("StepLearned", "StepFinished", "StepLearned", "Evaluated", "StepFinished"),
-        "RunFinished",
+        *("StepArrived", "StepLearned", "StepFinished", "StepArrived", "StepLearned", "Evaluated", "StepFinished"),
+        *("StepArrived", "StepLearned", "StepFinished", "StepArrived", "StepLearned", "Evaluated", "StepFinished"),
+        *("StreamEnded", "RunFinished"),
     ]
     assert isinstance(events[-1], RunFinished)
     assert [event.step for event in events if isinstance(event, StepFinished)] == [0, 1, 2, 3]
@@ -79,3 +85,83 @@ def test_it_can_start_later(world):
     events, _ = events_of(world, start=2)
 
     assert [event.step for event in events if isinstance(event, StepLearned)] == [2, 3]
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_a_step_that_was_learnt_but_not_evaluated_is_finished_first(world, every):
+    stream, learner, evaluator = parts_of(world, every=every)
+
+    events = list(run(stream, learner, evaluator, 2, unfinished=True))
+
+    names = [type(event).__name__ for event in events]
+    due = every == 2
+    assert names[: 3 if due else 2] == [*(["Evaluated"] if due else []), "StepFinished", "StepArrived"]
+    assert [event.step for event in events if isinstance(event, StepFinished)] == [1, 2, 3]
+    assert [event.step for event in events if isinstance(event, Evaluated)] == ([1, 3] if due else [2, 3])
+
+
+class Short(Wander):
+    """A walk that is expected to be longer than it is; or of which a part comes late."""
+
+    ends_at, away_at = 4, None
+
+    def moment(self, step):
+        if step >= self.ends_at:
+            raise SourceEnded("No more.")
+        if step == self.away_at:
+            self.away_at = None
+            raise SourceAway("Gone for a moment.")
+        return super().moment(step)
+
+
+@pytest.fixture
+def short(world):
+    return Short(world.options, seed=3)
+
+
+@pytest.mark.parametrize(("ends_at", "evaluated"), [(3, [1, 2]), (2, [1]), (0, [])])
+def test_a_source_that_ends_early_ends_the_run_with_an_evaluation_and_a_warning(short, ends_at, evaluated):
+    short.ends_at = ends_at
+
+    events, _ = events_of(short)
+
+    assert events[-1].steps == ends_at
+    assert [event for event in events if isinstance(event, StreamEnded)] == [StreamEnded(ends_at)]
+    assert [event.step for event in events if isinstance(event, Evaluated)] == evaluated
+    assert [event.what for event in events if isinstance(event, Warned)] == [
+        f"The source ended after {ends_at} of 4 steps."
+    ]
+
+
+def test_a_source_that_was_away_is_told_with_its_step(short):
+    short.away_at = 2
+
+    events, _ = events_of(short)
+
+    assert [event for event in events if isinstance(event, Warned)] == [
+        Warned(2, "The source was away: Gone for a moment.")
+    ]
+    assert [event.step for event in events if isinstance(event, StepLearned)] == [0, 1, 2, 3]
+
+
+def test_what_looks_wrong_to_the_learner_is_told_with_its_step(world):
+    events, _ = events_of(world, score_threshold=1.0, watch_steps=2)
+
+    (warned,) = (event for event in events if isinstance(event, Warned))
+    assert warned.step == 1
+    assert warned.what.startswith("Pseudo labels have collapsed: 0.00 a frame in the last 2 steps")
+    following = events[events.index(warned) + 1]
+    assert isinstance(following, StepLearned), "a run that is saved once a step is told must have told all of it"
+    assert following.step == 1
+
+
+def test_a_step_that_the_learner_refuses_is_told_with_the_reason(world):
+    stream, learner, evaluator = parts_of(world)
+    loss = learner.strategy.detector.loss
+    learner.strategy.detector.loss = lambda *given: {name: value * np.nan for name, value in loss(*given).items()}
+
+    events = list(run(stream, learner, evaluator))
+
+    reasons = {event.refused for event in events if isinstance(event, StepLearned)}
+    assert len(reasons) == 1
+    assert reasons.pop().endswith(" is nan")

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from leocod import team
+from leocod.checkpoint import read_checkpoint
 from leocod.types import Detections
 
 SETTINGS = [
@@ -48,6 +49,7 @@ def test_alone_a_process_is_a_team_of_one():
         assert losses == {"one": torch.tensor(3.0)}
         assert weight.grad.tolist() == [1, 2]
         assert team.predicted(lambda images: found, [None]) is found
+        assert (team.any_of("asked"), team.any_of(None)) == ("asked", None)
         team.agree("Anything", lambda: pytest.fail("nobody to agree with"))
 
 
@@ -92,7 +94,8 @@ with team.joined("cpu"):
     except InvalidConfig as error:
         placed = str(error)
     told = [both.grad.tolist(), one.grad.tolist(), none.grad is None, {k: v.item() for k, v in losses.items()},
-            [int(one.classes[0]) for one in found], said, team.place("cuda"), refused, placed]
+            [int(one.classes[0]) for one in found], said, team.place("cuda"), refused, placed,
+            [team.any_of("asked" if rank else None), team.any_of(None)]]
     with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
         json.dump(told, file)
 """
@@ -111,6 +114,7 @@ def test_two_add_up_gradients_and_losses_share_the_work_and_notice_when_they_dif
     assert (first[6], second[6]) == ("cuda:0", "cuda:1")
     assert first[7] == second[7] == "taken"
     assert first[8].startswith("device is 'cuda:1': it should be cuda")
+    assert first[9] == second[9] == ["asked", None]
 
 
 @pytest.mark.slow
@@ -138,11 +142,11 @@ def test_two_processes_learn_what_one_learns(tmp_path):
 
 
 def learner_of(run: Path):
-    return torch.load(run / "checkpoints" / "step_00003.pt", weights_only=True)["learner"]
+    return read_checkpoint(run / "checkpoints" / "step_00003.pt")["learner"]
 
 
 def learner_start(run: Path):
-    from leocod.config import load_mapping, read_yaml
+    from leocod.config import load_config
     from leocod.experiment import build
 
-    return build(load_mapping(read_yaml(run / "config.yaml"))).learner.strategy.detector.state_dict()["weights"]
+    return build(load_config(run / "config.yaml")).learner.strategy.detector.state_dict()["weights"]

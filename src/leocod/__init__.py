@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leocod.batch import Batch
-    from leocod.benchmarks.base import Benchmark, Stream
+    from leocod.benchmarks.base import Benchmark
     from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
     from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
     from leocod.benchmarks.oak import Oak, OakOptions
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from leocod.evaluation.continual import cap, fap, forgetting
     from leocod.evaluation.evaluator import Evaluator
     from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned
-    from leocod.experiment import run_experiment
     from leocod.labelling import BudgetLabeller, FixedLabeller
     from leocod.learner import Learned, Learner
     from leocod.loop import run
     from leocod.memory import ReplayMemory
     from leocod.open_classes import OpenClasses
+    from leocod.session import resume_experiment, run_experiment
     from leocod.settings import Settings
     from leocod.strategies.agem import AGEM, AGEMOptions
     from leocod.strategies.base import (
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from leocod.strategies.incremental import Incremental
     from leocod.strategies.iod import IOD, IODOptions
     from leocod.strategies.offline import Offline, OfflineOptions
+    from leocod.stream import Stream
     from leocod.types import Detections, Frame, Labels, LossWeights, Step
 
 __version__ = "0.1.0"
@@ -113,7 +114,7 @@ _HOME = {
     "StepLearned": "events",
     "Strategy": "strategies.base",
     "StrategyOptions": "strategies.base",
-    "Stream": "benchmarks.base",
+    "Stream": "stream",
     "Tiny": "detectors.tiny",
     "TinyOptions": "detectors.tiny",
     "Video": "benchmarks.video",
@@ -125,7 +126,8 @@ _HOME = {
     "fap": "evaluation.continual",
     "forgetting": "evaluation.continual",
     "run": "loop",
-    "run_experiment": "experiment",
+    "resume_experiment": "session",
+    "run_experiment": "session",
 }
 """Public name -> the module that defines it."""
 
@@ -198,6 +200,7 @@ __all__ = [
     "cap",
     "fap",
     "forgetting",
+    "resume_experiment",
     "run",
     "run_experiment",
 ]

@@ -1,6 +1,20 @@
-"""`python -m leocod` is `leocod`."""
+"""`leocod`, and `python -m leocod`."""
 
-from leocod.cli import app
+import signal
+
+
+def main() -> None:
+    """The command line. Until it is there, Ctrl-C ends the process as it is: no import broken off helps anybody."""
+    # Somebody may want it ignored, as nohup does.
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeded:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from leocod.cli import app
+
+    if heeded:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    app()
+
 
 if __name__ == "__main__":
-    app()
+    main()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.resource_tracker import ensure_running
 from typing import Any, TypeVar, cast
 
 from leocod.errors import LeocodError
@@ -33,10 +36,26 @@ def ahead(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int)
         # A process that is forked has the locks of threads that it does not have, of a video decoder for example.
         multiprocessing_context="spawn",
     )
-    for thing in made:
+    for thing in _started(made):
         if isinstance(thing, LeocodError):
             raise thing
         yield thing
+
+
+def _started(made: Iterable[Thing]) -> Iterator[Thing]:
+    """Have the processes started, so that a signal to all of them is for this one alone to answer."""
+    # First, because it lets all signals through.
+    ensure_running()
+    # Ctrl-C in a terminal reaches them, too. They inherit that it is held back; here it is let through again.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    heard = signal.getsignal(signal.SIGCHLD)
+    try:
+        return iter(made)
+    finally:
+        # Torch would raise in the middle of anything when one of them ends; it finds out when it next waits, as well.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGCHLD, heard)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Made:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +17,8 @@ from typer.core import TyperGroup
 from leocod import __version__
 from leocod.cli_data import Override as BenchmarkOverride
 from leocod.cli_data import commands as data_commands
-from leocod.errors import InvalidConfig, InvalidData, LeocodError
+from leocod.cli_data import say as _say
+from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
 if TYPE_CHECKING:
     from leocod.settings import Settings
@@ -44,14 +48,9 @@ class _OneLineErrors(TyperGroup):
             raise _told(error) from error
 
 
-def _say(line: str) -> None:
-    """One line, however long, as it stands: a path may look like markup."""
-    console.print(line, soft_wrap=True, markup=False)
-
-
 def _told(error: Exception) -> typer.Exit:
     text = error.format_message() if hasattr(error, "format_message") else str(error)
-    errors.print(f"leocod: {' '.join(text.split())}", markup=False)
+    _say(f"leocod: {' '.join(text.split())}", errors)
     return typer.Exit(2)
 
 
@@ -114,6 +113,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run directory; by default a new one under runs/.")
     ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was broken off, with its own config.")
+    ] = None,
 ) -> None:
     """Learn from a stream, evaluate on the way, and leave a run directory with a report.
 
@@ -133,30 +135,56 @@ def run(
     if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
         raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
     layers += [override(text) for text in overrides or ()]
-    chosen = load_config(config, layers)
+    if resume and out:
+        raise InvalidConfig("--resume goes on in the directory of the run. Leave --out out.")
+
+    from leocod.rundir import RunDirectory
+
+    own = RunDirectory.open(resume).config if resume else None
+    chosen = load_config(config or own, layers)
 
     from leocod import team
-    from leocod.experiment import run_experiment, run_name
+    from leocod.experiment import run_name
     from leocod.rundir import free_path, refuse_if_taken
+    from leocod.session import resume_experiment, run_experiment
     from leocod.sinks.console import ConsoleProgress, results_table
 
-    directory = out or free_path(Path("runs") / run_name(chosen))
-    try:
-        with team.joined(chosen.device):
+    directory = resume or out or free_path(Path("runs") / run_name(chosen))
+    with _told_how_to_go_on(directory), team.joined(chosen.device):
+        progress = ConsoleProgress(console)
+        if resume:
+            results = resume_experiment(chosen, directory, [progress])
+        else:
             # Said at once, not after the world has been built.
             team.first_may(lambda: refuse_if_taken(directory))
-            results = run_experiment(chosen, directory, [ConsoleProgress(console)])
-    except KeyboardInterrupt:
-        left = f"What was done so far is in {directory}." if directory.exists() else "Nothing was written."
-        errors.print(f"leocod: interrupted. {left}", markup=False)
-        raise typer.Exit(130) from None
-    except InvalidData as error:
-        # Found in the midst of the stream.
-        left = f" What was done so far is in {directory}." if (directory / "events.jsonl").exists() else ""
-        raise InvalidData(f"{error}{left}") from error
+            results = run_experiment(chosen, directory, [progress])
     if results is not None:
         console.print(results_table(results))
         _say(f"Report: {directory / 'report.html'}")
+
+
+@contextmanager
+def _told_how_to_go_on(directory: Path) -> Iterator[None]:
+    """A run that is broken off can go on, and its error says how."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        _say(f"leocod: interrupted. {_how_to_go_on(directory) or 'Nothing was written.'}", errors)
+        # Python's own is without a number, and by Ctrl-C.
+        raise typer.Exit(128 + (error.args[0] if error.args else signal.SIGINT)) from None
+    except Interrupted as error:
+        _say(f"leocod: {error} {_how_to_go_on(directory)}", errors)
+        raise typer.Exit(128 + error.signal) from None
+    # What was refused before anything began needs no more words.
+    except (InvalidConfig, RunExists):
+        raise
+    except LeocodError as error:
+        raise LeocodError(" ".join([str(error), *getattr(error, "__notes__", []), _how_to_go_on(directory)])) from error
+
+
+def _how_to_go_on(directory: Path) -> str:
+    begun = (directory / "config.yaml").exists()
+    return f"Go on with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
 
 
 @app.command()
@@ -176,7 +204,7 @@ def report(
 @app.command("list")
 def list_parts() -> None:
     """Show every strategy, detector and benchmark, and all options with their defaults."""
-    from leocod.config import CheckpointOptions, EvaluateOptions, LabelsOptions
+    from leocod.config import CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
     from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.find import KINDS, names, part
 
@@ -190,8 +218,10 @@ def list_parts() -> None:
     )
     _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
     console.print("\n[bold]the run[/bold]  options by --set labels.OPTION=VALUE and so on", soft_wrap=True)
-    for key, options in (("labels", LabelsOptions), ("evaluate", EvaluateOptions), ("checkpoint", CheckpointOptions)):
-        _print_part(key, options.__doc__, options)
+    _print_part("labels", LabelsOptions.__doc__, LabelsOptions)
+    _print_part("evaluate", EvaluateOptions.__doc__, EvaluateOptions)
+    _print_part("checkpoint", CheckpointOptions.__doc__, CheckpointOptions)
+    _print_part("record", RecordOptions.__doc__, RecordOptions)
 
 
 def _print_part(name: str, text: str | None, options: type[Settings]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from importlib.resources import files
 from pathlib import Path
@@ -16,8 +17,10 @@ from leocod.efficient_cls import EfficientCLSOptions
 from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
 from leocod.find import KINDS, Folder, part
+from leocod.imagefile import one_line
 from leocod.networks.network import Precision
 from leocod.settings import Settings
+from leocod.yamlfile import DEEPEST, mapping, parsed, read_yaml
 
 Chosen = TypeVar("Chosen", bound=Settings)
 
@@ -44,6 +47,8 @@ class EvaluateOptions(Metrics):
 
     every: int = Field(100, ge=1)
     """Steps from one evaluation to the next. There is always one after the last step."""
+    frames: int | None = Field(None, ge=1)
+    """Test frames that are looked at, evenly spread over all of them. Null: all."""
 
     @property
     def metrics(self) -> Metrics:
@@ -57,7 +62,17 @@ class CheckpointOptions(Settings):
     every: int = Field(100, ge=1)
     """Steps from one checkpoint to the next. There is always one after the last step."""
     keep: int = Field(2, ge=1)
-    """Checkpoints kept; older ones are removed."""
+    """Checkpoints kept; older ones are removed. With two, there is one left when one is damaged."""
+
+
+class RecordOptions(Settings):
+    """How much of a long run is kept on the disk."""
+
+    detections: int | None = Field(None, ge=1)
+    """Evaluations whose detections are kept; older ones are removed. Null: all, so that any metric can be computed
+    again."""
+    pack_events_every: int = Field(10_000, ge=1)
+    """Steps after which the log of events is packed away, to about a tenth of its size, and a new one begun."""
 
 
 class Part(Settings):
@@ -141,6 +156,13 @@ class ExperimentConfig(Settings):
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
     """When the learner is saved."""
+    record: RecordOptions = RecordOptions()
+    """How much of a long run is kept on the disk."""
+    bad_steps: int = Field(20, ge=1)
+    """Steps in a row whose loss or gradient is not finite, after which the run stops. Such a step changes nothing."""
+    patience: float = Field(0.0, ge=0)
+    """Seconds to wait for a source that is away, such as a network folder, before the run stops. It can go on later
+    either way."""
     seed: int = Field(0, ge=0)
     """Of everything random. The built-in world takes it as it is; the rest draws its own seeds from it."""
     classes: Literal["all", "open"] = "all"
@@ -195,6 +217,31 @@ def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
     return validated(ExperimentConfig, values)
 
 
+MAY_CHANGE = ("checkpoint", "record", "patience", "workers")
+"""Keys that a run may go on with other values of: nothing that is learnt or measured depends on them."""
+
+
+def differences(one: ExperimentConfig, other: ExperimentConfig) -> list[str]:
+    """What keeps a run of one config from going on with another: each key, with both values."""
+    first, second = (dict(_leaves(config.model_dump(mode="json"))) for config in (one, other))
+    keys = [key for key in dict.fromkeys([*first, *second]) if key.split(".")[0] not in MAY_CHANGE]
+    said = {key: (_shown(first, key), _shown(second, key)) for key in keys}
+    return [f"{key} was {before} and is {after}" for key, (before, after) in said.items() if before != after]
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that is no mapping, with the keys that lead to it."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{key}.{name}" if key else name)
+    else:
+        yield key, value
+
+
+def _shown(leaves: Mapping[str, Any], key: str) -> str:
+    return json.dumps(leaves[key]) if key in leaves else "not there"
+
+
 def laid_over(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
     """A new mapping: `layer` wins, key by key. Another name for a part drops the options meant for the part before.
 
@@ -204,10 +251,17 @@ def laid_over(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, An
     result = dict(base)
     for key, value in layer.items():
         new, old = _as_part(key, value), _as_part(key, result.get(key))
-        replaced = key in PARTS and _name(key, new) != _name(key, old) and "name" in (new or {})
-        both = isinstance(new, Mapping) and isinstance(old, Mapping) and not replaced
-        result[key] = laid_over(old, new) if both else new
+        is_named = key in PARTS and isinstance(new, Mapping) and "name" in new
+        replaced = is_named and _name(key, new) != _name(key, old)
+        result[key] = new if replaced else _merged(old, new)
     return result
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Key by key at any depth. What is called as a part is, inside of one, is an option like any other."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return new
+    return {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
 
 
 def override(text: str) -> dict[str, Any]:
@@ -218,12 +272,14 @@ def override(text: str) -> dict[str, Any]:
     """
     key, equals, value = text.partition("=")
     names = key.strip().split(".")
-    if not equals or not all(names):
-        raise InvalidConfig(f"'{text}' is not an override. Write it as key=value, for example labels.per_step=2.")
+    if not equals or not all(names) or len(names) > DEEPEST:
+        shown = one_line(text[:60])
+        raise InvalidConfig(f"'{shown}' is not an override. Write it as key=value, for example labels.per_step=2.")
     try:
-        layer: Any = yaml.load(value, _StrictLoader)
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{key}: '{value}' cannot be read as YAML ({_first_line(error)}).") from error
+        layer: Any = parsed(value)
+    except InvalidConfig as error:
+        shown = one_line(f"{key[:60]}: '{value[:60]}'")
+        raise InvalidConfig(f"{shown} cannot be read as YAML ({error}).") from error
     for name in reversed(names):
         layer = {name: layer}
     return dict(layer)
@@ -232,30 +288,7 @@ def override(text: str) -> dict[str, Any]:
 def quickstart() -> dict[str, Any]:
     """What `leocod run` does without a config file."""
     text = files("leocod").joinpath("quickstart.yaml").read_text(encoding="utf-8")
-    return _mapping(text, "quickstart.yaml")
-
-
-def read_yaml(file: Path) -> dict[str, Any]:
-    """A YAML file that holds a mapping."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise InvalidConfig(f"No config file '{file}'.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"{file} cannot be read as a text file ({error}).") from error
-    return _mapping(text, str(file))
-
-
-def _mapping(text: str, source: str) -> dict[str, Any]:
-    try:
-        content = yaml.load(text, _StrictLoader)
-    except yaml.YAMLError as error:
-        raise InvalidConfig(f"{source} is not valid YAML: {_first_line(error)}.") from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise InvalidConfig(f"{source} must hold keys with values, such as 'seed: 0'.")
-    return content
+    return mapping(text, "quickstart.yaml")
 
 
 def validated(kind: type[Chosen], values: Mapping[str, Any], prefix: str = "") -> Chosen:
@@ -272,24 +305,3 @@ def _as_part(key: str, value: Any) -> Any:
 
 def _name(key: str, value: Any) -> Any:
     return value.get("name", PARTS[key].default) if isinstance(value, Mapping) else PARTS[key].default
-
-
-def _first_line(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """A key given twice is a mistake, not a choice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key}' is there twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)

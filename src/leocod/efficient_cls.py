@@ -24,6 +24,7 @@ from leocod.memory import ReplayMemory
 from leocod.settings import Settings
 from leocod.strategies.base import Strategy
 from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
+from leocod.watch import Watch
 
 FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
 
@@ -62,6 +63,12 @@ class EfficientCLSOptions(Settings):
     """Crop, rotate and flip the pseudo-labelled frames."""
     empty_frames: bool = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+    watch_steps: int = Field(50, ge=1)
+    """Steps over which pseudo labels are compared with labels: none at all, or far too many, raise a warning."""
+    flood: float = Field(5.0, gt=1)
+    """Far too many: so many times the objects that labelled frames show."""
+    pause: bool = False
+    """While there are none, or far too many, do not train on them."""
 
     @model_validator(mode="after")
     def _unsure_is_less_than_sure(self) -> Self:
@@ -94,6 +101,7 @@ class EfficientCLS:
         self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
         self.random = np.random.default_rng(seed)
         self.steps_learned = 0
+        self.watch = Watch(self.options.watch_steps, self.options.flood)
         self._labeller = labeller or self._confident
 
     @property
@@ -107,15 +115,20 @@ class EfficientCLS:
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
         pseudo = self.pseudo_label(step)
+        warning = self.watch.look(step.labelled("human"), pseudo)
+        if self.options.pause and self.watch.alarm:
+            pseudo = []
         labelled = time.perf_counter()
         shown = [augmented(pair, self.random) for pair in pseudo] if self.options.augment else pseudo
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(shown))
         trained = time.perf_counter()
-        self.consolidate()
+        if not learned.refused:
+            self.consolidate()
         return replace(
             learned,
             pseudo={frame.id: labels for frame, labels in pseudo},
+            warnings=(*learned.warnings, *([warning] if warning else [])),
             seconds={
                 **learned.seconds,
                 "pseudo labels": labelled - began,
@@ -201,6 +214,7 @@ class EfficientCLS:
             "slow": self.slow.state_dict(),
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
+            "watch": self.watch.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -209,3 +223,4 @@ class EfficientCLS:
         self.slow.load_state_dict(state["slow"])
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
+        self.watch.load_state_dict(state["watch"])

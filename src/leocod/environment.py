@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,6 +33,18 @@ def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[st
         "command": list(command),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def gone_on(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The content of an environment.json with one more entry under `resumed`, and which versions have changed."""
+    try:
+        content: dict[str, Any] = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        content = dict(now)
+    before = (content.get("resumed") or [content])[-1]
+    names = ("leocod", "python", *PACKAGES, "machine", "source")
+    changed = [f"{name} was {before.get(name)} and is {now[name]}" for name in names if before.get(name) != now[name]]
+    return {**content, "resumed": [*content.get("resumed", []), {"from_step": step, **now}]}, changed
 
 
 def command_line() -> list[str]:

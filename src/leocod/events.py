@@ -16,6 +16,8 @@ class RunStarted:
     classes: tuple[str, ...]
     steps: int
     first_step: int
+    single_pass: bool = True
+    """Whether every frame comes once: only offline training sees them again."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,15 @@ class PseudoLabelAudit:
 
 
 @dataclass(frozen=True)
+class StepArrived:
+    """The frames of a step are there. Until it is learnt, the learner is not at rest."""
+
+    step: int
+
+
+@dataclass(frozen=True)
 class StepLearned:
-    """The learner has taken in a step."""
+    """The learner has taken in a step, or has refused to."""
 
     step: int
     losses: Mapping[str, float]
@@ -52,6 +61,16 @@ class StepLearned:
     """Frame id -> the pseudo labels it was given."""
     skipped: Mapping[int, str] = field(default_factory=dict)
     """Frame id -> what is wrong with it, of frames left out of the step because they could not be read."""
+    refused: str | None = None
+    """Why the learner is as it was before the step: the numbers that were not finite."""
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Something looks wrong, and the run goes on."""
+
+    step: int
+    what: str
 
 
 @dataclass(frozen=True)
@@ -73,14 +92,24 @@ class StepFinished:
     """The step is over and the learner at rest: the moment to save."""
 
     step: int
+    seconds: float = 0.0
+    """Since the run began, or went on."""
+
+
+@dataclass(frozen=True)
+class StreamEnded:
+    """No more steps. What is left is to sum up, and to evaluate if the source ended early."""
+
+    steps: int
 
 
 @dataclass(frozen=True)
 class RunFinished:
-    """The stream has ended."""
+    """All is done."""
 
     steps: int
     seconds: float
+    """Since the run began, or went on."""
 
 
-Event = RunStarted | StepLearned | Evaluated | StepFinished | RunFinished
+Event = RunStarted | StepArrived | StepLearned | Warned | Evaluated | StepFinished | StreamEnded | RunFinished

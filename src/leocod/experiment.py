@@ -1,45 +1,30 @@
-"""Build the parts from a config and drive them: the only place that knows all of them."""
+"""Build the parts from a config: the only place that knows all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 import torch
 
 from leocod import team
-from leocod.benchmarks.base import Benchmark, Reshuffled, Steps, Stream
+from leocod.benchmarks.base import Benchmark
+from leocod.checkpoint import damaged, newest_checkpoint
 from leocod.config import ExperimentConfig, load_mapping
 from leocod.efficient_cls import EfficientCLS, FrameLabeller
-from leocod.environment import command_line, environment
-from leocod.errors import InvalidConfig, InvalidRun
+from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
-from leocod.events import Evaluated, RunStarted
-from leocod.gradients import digest
 from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.learner import Learner
-from leocod.loop import run
 from leocod.open_classes import OpenClasses
-from leocod.report.report import write_report
-from leocod.rundir import RunDirectory, write_json, write_text
-from leocod.sinks.base import Sink
-from leocod.sinks.checkpoints import Checkpoints, load_checkpoint
-from leocod.sinks.detections import DetectionFiles, coco_truth
-from leocod.sinks.jsonl import JsonLines
+from leocod.rundir import RunDirectory
 from leocod.sinks.labels import LabelRecord
-from leocod.sinks.results import ResultsFile
-from leocod.sinks.samples import Samples
-from leocod.sinks.tensorboard import TensorBoard
 from leocod.strategies.base import Strategy
+from leocod.stream import Reshuffled, Steps, Stream
 from leocod.types import Frame, Labels
-
-DIAGNOSES = {"true_boxes": "true boxes as pseudo labels"}
-"""A diagnosis as every output names it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +63,7 @@ def build(config: ExperimentConfig) -> Experiment:
     torch.manual_seed(seeds.torch)
     benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
     labels = LabelRecord(build_labeller(config, benchmark))
-    once = Stream(benchmark, labels, workers=config.workers)
+    once = Stream(benchmark, labels, workers=config.workers, patience=config.patience)
     strategy = build_strategy(config, benchmark.classes)
     strategy.check(len(benchmark.classes))
 
@@ -90,6 +75,7 @@ def build(config: ExperimentConfig) -> Experiment:
         every=config.evaluate.every,
         last_step=benchmark.steps - 1,
         style=config.evaluate.ap,
+        frames=config.evaluate.frames,
     )
     return Experiment(config, benchmark, labels, stream, learner, evaluator)
 
@@ -150,113 +136,33 @@ def _plug_in(config: ExperimentConfig) -> str:
     return "+ecls" if options.ema and options.pseudo_labels else "+ema" if options.ema else "+pseudo"
 
 
-def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
-    """Run it all into a new directory; returns the content of results.json.
-
-    The parts are built before the directory is made, so that a mistake leaves nothing behind. Of several processes that
-    learn as one, the first writes; the others return None.
-    """
-    experiment = build(config)
-    if team.rank():
-        _drive(experiment, out.name, [])
-        return None
-    directory = RunDirectory.create(out)
-    _write_start(experiment, directory)
-    experiment.labels.path = directory.labels
-    results = ResultsFile(
-        directory.results,
-        _about(config),
-        experiment.labels,
-        config.evaluate.metrics,
-        single_pass=experiment.learner.single_pass,
-        lost_test_frames=experiment.benchmark.lost_test_frames,
-    )
-    checkpoints = Checkpoints(
-        directory.checkpoints,
-        experiment.learner,
-        every=config.checkpoint.every,
-        keep=config.checkpoint.keep,
-        config=config.model_dump(mode="json"),
-    )
-    own: list[Sink] = [
-        JsonLines(directory.events),
-        TensorBoard(directory.tensorboard),
-        DetectionFiles(directory.detections),
-        checkpoints,
-        experiment.labels,
-        Samples(directory.samples, experiment.benchmark, experiment.learner),
-        results,
-    ]
-    _drive(experiment, out.name, [*sinks, *own])
-    write_json(directory.memory, _memory(experiment), indent=2)
-    write_report([directory.path], directory.report)
-    return results.content
-
-
-def _drive(experiment: Experiment, name: str, sinks: Sequence[Sink]) -> None:
-    with ExitStack() as stack:
-        readers = [stack.enter_context(sink) for sink in sinks]
-        started = RunStarted(name, experiment.benchmark.classes, len(experiment.stream), first_step=0)
-        for reader in readers:
-            reader(started)
-        for event in run(experiment.stream, experiment.learner, experiment.evaluator):
-            if isinstance(event, Evaluated):
-                team.agree("The weights", lambda: digest(experiment.learner.in_use.state_dict()["weights"]))
-            for reader in readers:
-                reader(event)
-
-
-def _write_start(experiment: Experiment, directory: RunDirectory) -> None:
-    """What is known before the first step."""
-    config, benchmark = experiment.config, experiment.benchmark
-    write_text(directory.config, config.to_yaml())
-    about = environment(threads=config.threads, device=config.device, command=command_line())
-    write_json(directory.environment, about, indent=2)
-    write_json(directory.test, coco_truth(benchmark.test, benchmark.classes))
-
-
-def _about(config: ExperimentConfig) -> dict[str, Any]:
-    return {
-        "benchmark": config.benchmark.name,
-        "detector": config.detector.name,
-        "strategy": config.strategy.name,
-        "efficient_cls": config.efficient_cls is not None,
-        "ema": config.efficient_cls is not None and config.efficient_cls.ema,
-        "pseudo_labels": config.efficient_cls is not None and config.efficient_cls.pseudo_labels,
-        "labels_per_step": config.labels.per_step,
-        "labels_nested": config.labels.nested,
-        "seed": config.seed,
-        "diagnosis": DIAGNOSES[config.diagnosis] if config.diagnosis else None,
-    }
-
-
-def _memory(experiment: Experiment) -> dict[str, Any]:
-    memory = experiment.learner.memory
-    if memory is None:
-        return {"bytes": experiment.stream.bytes, "frames": 0, "by_class": {}}
-    return {
-        "bytes": memory.bytes,
-        "frames": len(memory),
-        "by_class": {
-            name: {"frames": memory.count(number), "seen": memory.seen.get(number, 0)}
-            for number, name in enumerate(experiment.learner.classes)
-        },
-    }
-
-
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:
     """The learner of a run as it was saved last, and its class names."""
-    path = directory.newest_checkpoint()
+    found = newest_checkpoint(directory.checkpoints)
+    if found is None:
+        raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
+    path, state = found
+    config = without_start(config_of(path, state))
+    if device:
+        config = config.model_copy(update={"device": device})
+    _check_device(config.device)
     try:
-        state = load_checkpoint(path)
-        config = load_mapping(_without_start(state["config"]) | ({"device": device} if device else {}))
         classes = tuple(state["classes"])
-        _check_device(config.device)
         learner = wrapped(config, build_strategy(config, classes), classes, None)
         learner.load_state_dict(state["learner"])
-    except (UnpicklingError, KeyError, RuntimeError, EOFError, OSError) as error:
-        raise InvalidRun(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0]}).") from error
+    except LeocodError:
+        raise
+    # The file is as it was saved, but by another version, or by somebody else.
+    except Exception as error:
+        raise damaged(path, error) from error
     return learner, classes
+
+
+def config_of(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
+    """What the run of a checkpoint was asked to do."""
+    if not isinstance(state.get("config"), dict):
+        raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
+    return load_mapping(state["config"])
 
 
 def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
@@ -269,10 +175,13 @@ def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
     return [stream.truth[frame.id] for frame in frames]
 
 
-def _without_start(config: dict[str, Any]) -> dict[str, Any]:
+def without_start(config: ExperimentConfig) -> ExperimentConfig:
     """For a learner whose state has all of its weights: the file that it once started from may be gone."""
-    detector = config["detector"]
-    return config | {"detector": detector | {"weights": None}} if "weights" in detector else config
+    options = config.detector.options
+    if getattr(options, "weights", None) is None:
+        return config
+    detector = config.detector.model_copy(update={"options": options.model_copy(update={"weights": None})})
+    return config.model_copy(update={"detector": detector})
 
 
 def _no_truth(frames: Sequence[Frame]) -> Sequence[Labels]:

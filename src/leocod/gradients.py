@@ -52,6 +52,29 @@ def digest(tensors: Mapping[str, Tensor]) -> str:
     return held.hexdigest()
 
 
+class NotFinite(ArithmeticError):
+    """A loss or a gradient that is not a number, or too large for one. No weight may come to see it."""
+
+
+def refuse_loss(losses: Mapping[str, Tensor], of: str) -> None:
+    """Raise unless every loss is finite; `of` says whose they are."""
+    for name, value in losses.items():
+        if not bool(value.isfinite().all()):
+            raise NotFinite(f"the loss {of}/{name} is {value.item()}")
+
+
+def refuse_gradient(weights: Sequence[nn.Parameter], of: str) -> None:
+    """Raise unless every gradient is finite, and so is its square, which optimisers keep."""
+    if not is_finite(weights):
+        raise NotFinite(f"the gradient of the {of} frames is not finite")
+
+
+def is_finite(weights: Sequence[nn.Parameter]) -> bool:
+    """Whether the length of every gradient is a finite number."""
+    gradients = [one.grad for one in weights if one.grad is not None]
+    return not gradients or bool(torch.stack(torch._foreach_norm(gradients)).isfinite().all())
+
+
 class LossScale:
     """Makes gradients in half precision large enough not to vanish, and small enough to be finite.
 
@@ -68,21 +91,18 @@ class LossScale:
         self.factor = self.START if on else 1.0
         self._finite_in_a_row = 0
 
-    def take_back(self, weights: Sequence[nn.Parameter]) -> bool:
-        """Divide the gradients by the factor that their loss had; False where they are not finite and of no use."""
-        if not self.on:
-            return True
+    def take_back(self, weights: Sequence[nn.Parameter]) -> None:
+        """Divide the gradients by the factor that their loss had. Where they are not finite, the next is smaller."""
         gradients = [one.grad for one in weights if one.grad is not None]
-        if not gradients:
-            return True
+        if not self.on or not gradients:
+            return
         torch._foreach_div_(gradients, self.factor)
-        finite = all(bool(one.isfinite().all()) for one in gradients)
+        finite = is_finite(weights)
         self._finite_in_a_row = self._finite_in_a_row + 1 if finite else 0
         if not finite:
             self.factor = max(self.factor / 2, 1.0)
         elif self._finite_in_a_row == self.PATIENCE:
             self.factor, self._finite_in_a_row = min(self.factor * 2, self.MOST), 0
-        return finite
 
     def state_dict(self) -> dict[str, Any]:
         return {"on": self.on, "factor": self.factor, "finite_in_a_row": self._finite_in_a_row}

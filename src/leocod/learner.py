@@ -19,6 +19,10 @@ class Learned:
     seconds: Mapping[str, float]
     pseudo: Mapping[int, Labels] = field(default_factory=dict)
     """Frame id -> pseudo labels it gave, as found in the frame (before any augmentation)."""
+    refused: str | None = None
+    """Why it has not learnt from the step and is as it was before: numbers that were not finite."""
+    warnings: tuple[str, ...] = ()
+    """What looks wrong, for a person to see."""
 
 
 class Learner(Protocol):

@@ -3,6 +3,7 @@
 config.yaml                 the complete configuration, defaults included
 environment.json            versions, machine, source state, command line
 events.jsonl                what happened, one JSON object a line
+events/until_09999.jsonl.gz the same of a long run's earlier steps
 labels.json                 which frames were labelled
 test.json                   the test frames and their true boxes, COCO form
 detections/step_00099.json  what was found in them after a step, COCO results form
@@ -12,6 +13,7 @@ samples/                    frames worth looking at, and samples.json about them
 memory.json                 what the replay memory held at the end
 results.json                the figures
 report.html                 all of it to look at
+.lock                       held by the process that runs
 """
 
 from __future__ import annotations
@@ -20,14 +22,16 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import yaml
+from filelock import FileLock, Timeout
 
-from leocod.errors import InvalidRun, RunExists
+from leocod.errors import InvalidConfig, InvalidRun, RunExists
+from leocod.imagefile import one_line
+from leocod.yamlfile import read_yaml
 
 
 class RunDirectory:
@@ -38,6 +42,7 @@ class RunDirectory:
         self.config = path / "config.yaml"
         self.environment = path / "environment.json"
         self.events = path / "events.jsonl"
+        self.earlier_events = path / "events"
         self.labels = path / "labels.json"
         self.test = path / "test.json"
         self.detections = path / "detections"
@@ -58,25 +63,47 @@ class RunDirectory:
             raise InvalidRun(f"{path} cannot be made ({error.strerror}). Choose another --out.") from error
         return cls(path)
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only process that writes here. The system lets go of the lock with the process, however it ends."""
+        lock = FileLock(self.path / ".lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise RunExists(f"{self.path} is in use: another process runs there. Wait for it, or end it.") from error
+        except OSError as error:
+            raise InvalidRun(f"{self.path} cannot be written to ({error.strerror}). Mend that first.") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def sweep(self) -> None:
+        """Remove what a process that was killed has left half-written. For the one that holds the lock."""
+        for folder in (self.path, self.earlier_events, self.detections, self.checkpoints, self.samples):
+            for leftover in folder.glob(".*.part"):
+                leftover.unlink(missing_ok=True)
+
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
         """A directory that holds a run."""
         if not (path / "config.yaml").is_file():
-            raise InvalidRun(f"{path} is not a run directory: it has no config.yaml. Give one that `leocod run` wrote.")
+            raise InvalidRun(
+                f"{one_line(path)} is not a run directory: it has no config.yaml. Give one that `leocod run` wrote."
+            )
         return cls(path)
 
-    def newest_checkpoint(self) -> Path:
-        """The learner as it was saved last."""
-        saved = by_step(self.checkpoints)
-        if not saved:
-            raise InvalidRun(f"{self.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
-        return saved[-1]
+    def set_aside(self, used: Path | None) -> None:
+        """Take the checkpoints after the one that is used out of the row: they are damaged."""
+        saved = by_step(self.checkpoints, ".pt")
+        for later in saved[saved.index(used) + 1 :] if used else []:
+            later.replace(later.with_name(f"{later.name}.damaged"))
 
 
 def refuse_if_taken(path: Path) -> None:
-    """Raise unless nothing is there, or only an empty directory."""
+    """Raise unless nothing is there, or only an empty directory. Hidden files don't count: a lock, half of a file."""
     if path.is_dir():
-        if any(path.iterdir()):
+        if any(not one.name.startswith(".") for one in path.iterdir()):
             raise RunExists(f"{path} already holds {_content(path)}. Choose another --out, or remove it first.")
     elif path.exists():
         raise RunExists(f"{path} is a file. Choose another --out.")
@@ -100,21 +127,72 @@ def step_name(step: int) -> str:
     return f"step_{step:05d}"
 
 
-def by_step(folder: Path) -> list[Path]:
-    """The checkpoints in a folder, oldest first, also where a step has more digits than its name was made for."""
-    return sorted(folder.glob("step_*.pt"), key=lambda path: int(path.stem.removeprefix("step_")))
+def by_step(folder: Path, ending: str) -> list[Path]:
+    """The files of a folder that `step_name` named, oldest first, also where a step has more digits than others."""
+    numbered = {path: path.name.removeprefix("step_").removesuffix(ending) for path in folder.glob(f"step_*{ending}")}
+    return sorted((path for path, step in numbered.items() if step.isdecimal()), key=lambda path: int(numbered[path]))
+
+
+def packed_until(folder: Path, step: int) -> Path:
+    """Where the events up to a step are packed."""
+    return folder / f"until_{step:05d}.jsonl.gz"
+
+
+def packed_events(folder: Path) -> dict[int, Path]:
+    """The packed events by their last step, in order."""
+    found = {
+        path.name.removeprefix("until_").removesuffix(".jsonl.gz"): path for path in folder.glob("until_*.jsonl.gz")
+    }
+    return {int(step): found[step] for step in sorted((one for one in found if one.isdecimal()), key=int)}
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside the real one, which it replaces at the end; on an error the real one stays as it was."""
+def replacing(path: Path, *, lasting: bool = True) -> Iterator[Path]:
+    """A temporary path beside the real one, which it replaces at the end; on an error the real one stays as it was.
+
+    `lasting`: once it is there, a loss of power does not take it away.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield temporary
+        if lasting:
+            sync(temporary)
         temporary.replace(path)
+        if lasting:
+            sync(path.parent)
+    except OSError as error:
+        # By its real name: a failed write tells none, and the temporary one says nothing to anybody.
+        if error.filename in (None, str(temporary)):
+            error.filename = str(path)
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        # What went wrong is more interesting than what is left of it.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk and not only on their way."""
+    if path.is_dir() and os.name == "nt":
+        return
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def append(file: int, data: bytes) -> None:
+    """All of it at the end of an open file, or, on an error, nothing."""
+    size = os.fstat(file).st_size
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(file, rest) :]
+    except OSError:
+        os.ftruncate(file, size)
+        raise
 
 
 @contextmanager
@@ -135,15 +213,15 @@ def appearing(folder: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, lasting: bool = True) -> None:
     """The whole text, or nothing."""
-    with replacing(path) as temporary:
+    with replacing(path, lasting=lasting) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, value: Any, *, indent: int | None = None) -> None:
+def write_json(path: Path, value: Any, *, indent: int | None = None, lasting: bool = True) -> None:
     """JSON that every reader accepts: no NaN."""
-    write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n")
+    write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n", lasting=lasting)
 
 
 def plug_in_words(*, ema: bool, pseudo_labels: bool) -> str:
@@ -160,12 +238,12 @@ def plug_in_words(*, ema: bool, pseudo_labels: bool) -> str:
 def _content(path: Path) -> str:
     """What is in the way, in the user's words."""
     try:
-        config = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
+        config = read_yaml(path / "config.yaml")
         options = config["efficient_cls"] or {"ema": False, "pseudo_labels": False}
         plug_in = plug_in_words(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
         return (
             f"a run ({config['benchmark']['name']}, {config['strategy']['name']} {plug_in}, "
             f"{config['labels']['per_step']} labelled frames a step, seed {config['seed']})"
         )
-    except (OSError, yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError):
+    except (InvalidConfig, KeyError, TypeError):
         return "other files"

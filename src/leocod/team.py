@@ -99,6 +99,13 @@ def predicted(predict: Callable[[Images], list[Detections]], images: Images) -> 
     return found
 
 
+def any_of(one: Thing | None) -> Thing | None:
+    """What any process has; None where none has anything. All of them ask."""
+    if size() == 1:
+        return one
+    return next((said for said in _gathered(one) if said is not None), None)
+
+
 def agree(what: str, digest: Callable[[], str]) -> None:
     """Raise unless all processes have the same."""
     if size() > 1:

@@ -241,3 +241,82 @@ def test_a_class_may_come_later(make, a_step, a_frame):
     fresh.load_state_dict(learner.state_dict())
     assert same(fresh.state_dict(), learner.state_dict())
     assert fresh.learn(a_step(9)).losses == learner.learn(a_step(9)).losses
+
+
+class Steep(torch.autograd.Function):
+    """Nothing at all, with an infinite gradient."""
+
+    @staticmethod
+    def forward(_, value):
+        return torch.zeros_like(value)
+
+    @staticmethod
+    def backward(_, gradient):
+        return torch.full_like(gradient, float("inf"))
+
+
+POISONS = {
+    "no number": lambda value: value * float("nan"),
+    "infinite": lambda value: value + float("inf"),
+    "an infinite gradient": lambda value: value + Steep.apply(value),
+}
+
+
+def poison(detector, poisoned, update):
+    """Spoil the losses of one update; returns how to take it back, and a list with an entry for each update."""
+    plain, updates = detector.loss, []
+
+    def loss(*batch):
+        losses = plain(*batch)
+        # A strategy may also ask for a loss to compare frames by.
+        if torch.is_grad_enabled():
+            updates.append(batch)
+        spoilt = torch.is_grad_enabled() and len(updates) == update
+        return {name: poisoned(value) for name, value in losses.items()} if spoilt else losses
+
+    detector.loss = loss
+    return lambda: setattr(detector, "loss", plain), updates
+
+
+def as_learnt(learner):
+    """All that a step may change but for the random generators, which have been asked."""
+    state = learner.state_dict()
+    strategy = dict(state.get("strategy", state))
+    memory = strategy.pop("memory")
+    held = None if memory is None else {key: value for key, value in memory.items() if key != "random"}
+    kept = {key: value for key, value in strategy.items() if key not in ("random", "loss_scale")}
+    return [kept, held, state.get("slow"), state.get("steps_learned")]
+
+
+def updates_in(learner, step):
+    back, updates = poison(detector_of(learner), None, 0)
+    learner.learn(step)
+    back()
+    return len(updates)
+
+
+@pytest.mark.parametrize(
+    ("which", "poisoned"), [("first", "no number"), ("last", "infinite"), ("last", "an infinite gradient")]
+)
+def test_a_step_with_bad_numbers_leaves_it_as_it_was_and_it_goes_on_from_there(make, a_step, poisoned, which):
+    learner, other = make(), make(seed=9)
+    for index in range(2):
+        learner.learn(a_step(index))
+    other.load_state_dict(learner.state_dict())
+    before = as_learnt(learner)
+    update = 1 if which == "first" else updates_in(other, a_step(2))
+    back, updates = poison(detector_of(learner), POISONS[poisoned], update)
+
+    learned = learner.learn(a_step(2))
+
+    assert len(updates) == update
+    assert learned.refused is not None
+    assert ("gradient" in learned.refused) == ("gradient" in poisoned)
+    assert learned.losses == {}
+    assert same(as_learnt(learner), before)
+    back()
+    other.load_state_dict(learner.state_dict())
+    for one in (learner, other):
+        assert one.learn(a_step(3)).refused is None
+    assert not same(as_learnt(learner), before)
+    assert same(learner.state_dict(), other.state_dict())

@@ -1,6 +1,7 @@
 """The main job by its command, on a small stretch of a small world."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,17 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from digests import digests
 from PIL import Image as PillowImage
 from typer.testing import CliRunner
 
+from leocod.checkpoint import read_checkpoint
 from leocod.cli import app
 from leocod.config import load_config
 from leocod.evaluation.ap import average_precision
 from leocod.evaluation.continual import cap, fap, forgetting, presence_table
 from leocod.evaluation.metrics import Metrics
-from leocod.sinks.checkpoints import load_checkpoint
+from leocod.events import StepArrived
 from leocod.types import Detections, Labels
 
 SMALL = (
@@ -27,6 +30,7 @@ SMALL = (
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
     *("labelled_frames", "skipped_frames", "skipped_test_frames", "labels_nested", "metrics"),
+    *("refused_steps", "warnings"),
     *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
 
@@ -47,7 +51,7 @@ def figures(run: Path) -> dict[str, Any]:
 
 
 def weights(run: Path) -> dict[str, torch.Tensor]:
-    learner = load_checkpoint(run / "checkpoints" / "step_00003.pt")["learner"]
+    learner = read_checkpoint(run / "checkpoints" / "step_00003.pt")["learner"]
     found: dict[str, torch.Tensor] = learner["slow"]["weights"]
     return found
 
@@ -251,3 +255,35 @@ def test_a_broken_off_run_leaves_files_that_can_be_read(tmp_path: Path, monkeypa
     assert [line["event"] for line in lines] == ["RunStarted", "StepLearned", "StepLearned", "Evaluated"]
     assert set(read(tmp_path / "half" / "labels.json")["frames"]) == {"0", "1", "2"}
     assert not (tmp_path / "half" / "results.json").exists()
+
+
+def test_a_run_that_was_broken_off_says_how_to_go_on_and_then_is_as_if_never_broken_off(
+    first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leocod.sinks.console import ConsoleProgress
+
+    told = ConsoleProgress.__call__
+
+    def ask_to_stop(self: ConsoleProgress, event: Any) -> None:
+        told(self, event)
+        if isinstance(event, StepArrived) and event.step == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    run = tmp_path / "a run"
+    with monkeypatch.context() as patched:
+        patched.setattr(ConsoleProgress, "__call__", ask_to_stop)
+        result = CliRunner().invoke(app, ["run", *SMALL, "--out", str(run)])
+
+    assert result.exit_code == 143
+    assert result.stderr == f"leocod: Asked to stop by SIGTERM. Go on with: leocod run --resume '{run}'\n"
+    assert [file.name for file in (run / "checkpoints").iterdir()] == ["step_00002.pt"]
+
+    text = leocod("run", "--resume", run)
+    assert "going on after step 3" in text
+    assert "report.html" in text
+    assert digests(run) == digests(first)
+
+    again = leocod("run", "--resume", run)
+    assert "FAP" in again
+    assert "steps, 20 classes" not in again
+    assert digests(run) == digests(first)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leocod.errors import InvalidData
-from leocod.evaluation.evaluator import Evaluator
+from leocod.evaluation.evaluator import Evaluator, spread
 from leocod.types import Detections, Frame, Image, LabelledFrame, Labels
 
 BOX = np.array([[1, 1, 9, 9]], np.float32)
@@ -74,3 +74,26 @@ def test_frames_with_the_same_id_are_refused() -> None:
 def test_every_must_be_positive() -> None:
     with pytest.raises(ValueError, match="every is 0"):
         Evaluator([], ("mug",), every=0, last_step=0)
+
+
+def test_a_few_frames_are_evenly_spread_over_all_of_them() -> None:
+    test = [a_test_frame(number) for number in range(9)]
+    evaluator = Evaluator(test, ("mug",), every=1, last_step=0, frames=3)
+
+    _, detections = evaluator.evaluate(finds_even_frames)
+
+    assert list(detections) == [0, 4, 8]
+    assert [frame.id for frame, _ in evaluator.test] == [0, 4, 8]
+
+
+def test_more_frames_than_there_are_is_all_of_them() -> None:
+    evaluator = Evaluator([a_test_frame(0), a_test_frame(1)], ("mug",), every=1, last_step=0, frames=100)
+
+    assert len(evaluator.test) == 2
+
+
+def test_positions_are_spread_and_never_twice() -> None:
+    assert spread(100, 3) == [0, 50, 99]
+    assert spread(2, 8) == [0, 1]
+    assert spread(0, 8) == []
+    assert spread(1, 1) == [0]

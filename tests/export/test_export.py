@@ -8,13 +8,13 @@ import torch
 from PIL import Image as PillowImage
 from typer.testing import CliRunner, Result
 
+from leocod.checkpoint import newest_checkpoint
 from leocod.cli import app
 from leocod.errors import InvalidData, InvalidRun
 from leocod.export import export as module
 from leocod.export.agreement import ExportDiffers
 from leocod.export.export import export, load_detector
 from leocod.rundir import RunDirectory
-from leocod.sinks.checkpoints import load_checkpoint
 from leocod.types import Detections, Image
 from leocod.weights import read_weights
 
@@ -57,7 +57,9 @@ def test_without_a_name_the_file_is_in_the_run(run: Path) -> None:
 
 
 def test_it_is_the_slow_learner_that_is_exported(run: Path) -> None:
-    saved = load_checkpoint(RunDirectory(run).newest_checkpoint())["learner"]["slow"]["weights"]
+    found = newest_checkpoint(RunDirectory(run).checkpoints)
+    assert found is not None
+    saved = found[1]["learner"]["slow"]["weights"]
     name = "roi_heads.box_predictor.cls_score.weight"
 
     detector: Any = load_detector(RunDirectory(run))

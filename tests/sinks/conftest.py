@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leocod.events import Evaluated, Event, PseudoLabelAudit, RunFinished, RunStarted, StepFinished, StepLearned
+from leocod.events import (
+    Evaluated,
+    Event,
+    PseudoLabelAudit,
+    RunFinished,
+    RunStarted,
+    StepArrived,
+    StepFinished,
+    StepLearned,
+    StreamEnded,
+)
 from leocod.types import Detections, Labels
 
 CLASSES = ("mug", "chair", "dog")
@@ -35,11 +45,14 @@ def events() -> list[Event]:
     """Two steps, an evaluation after each; there is no dog among the test frames."""
     return [
         RunStarted("a run", CLASSES, steps=2, first_step=0),
+        StepArrived(0),
         learned(0, (0, 1)),
         evaluated(0, mug=0.5, chair=0.25),
-        StepFinished(0),
+        StepFinished(0, seconds=1.5),
+        StepArrived(1),
         learned(1, (1,)),
         evaluated(1, mug=0.25, chair=0.75),
-        StepFinished(1),
+        StepFinished(1, seconds=3.5),
+        StreamEnded(2),
         RunFinished(2, seconds=4.0),
     ]

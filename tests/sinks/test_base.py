@@ -25,3 +25,11 @@ def test_a_resting_sink_needs_only_to_listen() -> None:
 def test_a_resting_sink_hides_no_error() -> None:
     with pytest.raises(RuntimeError), Listener():
         raise RuntimeError
+
+
+def test_a_resting_sink_has_nothing_to_keep_and_goes_on_from_anything() -> None:
+    listener = Listener()
+
+    listener.load_state_dict({"something": 1})
+
+    assert listener.state_dict() == {}

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import torch
 
-from leocod.events import Event, RunFinished, RunStarted, StepFinished
-from leocod.sinks.checkpoints import Checkpoints, load_checkpoint
+from leocod.checkpoint import read_checkpoint
+from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded
+from leocod.sinks.base import Resting
+from leocod.sinks.checkpoints import Checkpoints
 
 
 class Counter:
@@ -22,15 +24,37 @@ class Counter:
         self.steps = state["steps"]
 
 
+class Listener(Resting):
+    """A sink that knows how many events it was told."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def __call__(self, event: Event) -> None:
+        self.heard += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"heard": self.heard}
+
+
+def learned(step: int) -> StepLearned:
+    return StepLearned(step, {}, (), (), (), None, 0, {})
+
+
+def a_sink(folder: Path, learner: Any = None, *, every: int = 100, keep: int = 9, **sinks: Any) -> Checkpoints:
+    return Checkpoints(folder, learner or Counter(), sinks, every=every, keep=keep, config={"seed": 0})
+
+
 def saved_after(folder: Path, steps: int, *, every: int, keep: int) -> list[str]:
     learner: Any = Counter()
-    sink = Checkpoints(folder, learner, every=every, keep=keep, config={"seed": 0})
-    events: list[Event] = [RunStarted("a run", ("mug",), steps, 0), *map(StepFinished, range(steps))]
-    with sink:
-        for event in [*events, RunFinished(steps, 1.0)]:
-            if isinstance(event, StepFinished):
-                learner.steps += 1
-            sink(event)
+    with a_sink(folder, learner, every=every, keep=keep) as sink:
+        sink(RunStarted("a run", ("mug",), steps, 0))
+        for step in range(steps):
+            sink(StepArrived(step))
+            learner.steps += 1
+            sink(learned(step))
+            sink(StepFinished(step))
+        sink(StreamEnded(steps))
     return sorted(file.name for file in folder.iterdir())
 
 
@@ -46,25 +70,81 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     assert saved_after(tmp_path, 6, every=1, keep=2) == ["step_00004.pt", "step_00005.pt"]
 
 
-def test_a_checkpoint_loads_without_running_code_from_it(tmp_path: Path) -> None:
-    saved_after(tmp_path, 3, every=3, keep=1)
+def test_it_holds_the_learner_the_sinks_and_everybodys_generator(tmp_path: Path) -> None:
+    learner, listener = Counter(), Listener()
+    sink = a_sink(tmp_path, learner, every=1, Listener=listener)
+    torch.manual_seed(3)
+    events = [RunStarted("a run", ("mug",), 9, 0), StepArrived(2), learned(2), StepFinished(2)]
 
-    state = load_checkpoint(tmp_path / "step_00002.pt")
+    for event in events:
+        listener(event)
+        sink(event)
 
-    assert (state["step"], state["classes"], state["config"]) == (2, ["mug"], {"seed": 0})
-    assert state["learner"]["steps"] == 3
+    state = read_checkpoint(tmp_path / "step_00002.pt")
+    assert (state["step"], state["finished"], state["classes"], state["config"]) == (2, True, ["mug"], {"seed": 0})
     assert torch.equal(state["learner"]["weights"], torch.arange(3))
+    assert state["sinks"] == {"Listener": {"heard": 4}}
+    assert torch.equal(state["torch_random"], torch.get_rng_state())
 
 
-def test_a_failed_save_leaves_no_half_file(tmp_path: Path) -> None:
-    class Broken(Counter):
-        def state_dict(self) -> dict[str, Any]:
-            return {"unsavable": lambda: None}
+def test_between_steps_it_saves_what_is_finished_when_asked(tmp_path: Path) -> None:
+    sink = a_sink(tmp_path)
+    for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0)):
+        sink(event)
 
-    learner: Any = Broken()
-    sink = Checkpoints(tmp_path, learner, every=1, keep=1, config={})
+    assert sink.save() == 0
 
-    with pytest.raises(Exception, match="pickle"):
-        sink(StepFinished(0))
+    assert read_checkpoint(tmp_path / "step_00000.pt")["finished"] is True
+
+
+def test_a_step_that_is_learnt_but_not_evaluated_is_saved_as_that_and_then_as_finished(tmp_path: Path) -> None:
+    sink = a_sink(tmp_path)
+    for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0)):
+        sink(event)
+
+    sink.save()
+    assert read_checkpoint(tmp_path / "step_00000.pt")["finished"] is False
+    sink(StepFinished(0))
+    sink.save()
+
+    assert read_checkpoint(tmp_path / "step_00000.pt")["finished"] is True
+
+
+def test_while_a_step_is_being_learnt_nothing_is_saved(tmp_path: Path) -> None:
+    sink = a_sink(tmp_path, every=1)
+    assert sink.save() is None
+
+    for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0), StepArrived(1)):
+        sink(event)
+
+    assert sink.save() == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["step_00000.pt"]
+
+
+def test_what_is_saved_already_is_not_written_again(tmp_path: Path) -> None:
+    sink = a_sink(tmp_path, every=1)
+    for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0)):
+        sink(event)
+    (tmp_path / "step_00000.pt").unlink()
+
+    assert sink.save() == 0
 
     assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_save_leaves_no_half_file_and_the_older_ones(tmp_path: Path) -> None:
+    class Broken(Counter):
+        def state_dict(self) -> dict[str, Any]:
+            return {"unsavable": lambda: None} if self.steps else super().state_dict()
+
+    learner = Broken()
+    sink = a_sink(tmp_path, learner, every=1, keep=1)
+    for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0), StepArrived(1)):
+        sink(event)
+    learner.steps = 1
+    sink(learned(1))
+
+    with pytest.raises(Exception, match="pickle"):
+        sink(StepFinished(1))
+
+    assert [file.name for file in tmp_path.iterdir()] == ["step_00000.pt"]

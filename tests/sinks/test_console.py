@@ -1,12 +1,15 @@
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from leocod.events import Evaluated, Event
+from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.sinks.console import ConsoleProgress, results_table
+from leocod.types import Detections
 
 RESULTS: dict[str, Any] = {
     "benchmark": "wander",
@@ -24,6 +27,8 @@ RESULTS: dict[str, Any] = {
     "labelled_frames": 480,
     "skipped_frames": 0,
     "skipped_test_frames": 0,
+    "refused_steps": 0,
+    "warnings": 0,
     "memory_bytes": 3_400_000,
     "seconds": 61.2,
     "steps": 120,
@@ -61,7 +66,7 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
     assert "41.3" in shown(console)
     assert "–" in shown(console)
     assert "Diagnosis" not in shown(console)
-    assert "left out" not in shown(console)
+    assert not any(words in shown(console) for words in ("left out", "not learnt", "warnings"))
 
 
 def test_frames_that_were_left_out_are_counted(console: Console) -> None:
@@ -92,3 +97,86 @@ def test_a_diagnosis_is_named(console: Console) -> None:
     console.print(results_table(RESULTS | {"diagnosis": "true boxes as pseudo labels"}))
 
     assert "Diagnosis: true boxes as pseudo labels. Not a result of the method." in shown(console)
+
+
+def learned(step: int, *labelled: int, refused: str | None = None) -> StepLearned:
+    return StepLearned(step, {}, labelled, (), (), None, 0, {}, refused=refused)
+
+
+def test_steps_that_were_not_learnt_and_warnings_are_counted(console: Console) -> None:
+    console.print(results_table(RESULTS | {"refused_steps": 3, "warnings": 2}))
+
+    assert "steps not learnt, bad numbers │ 3" in shown(console)
+    assert "warnings, see the report      │ 2" in shown(console)
+
+
+def test_a_step_that_is_refused_and_a_warning_are_told_as_they_come(console: Console) -> None:
+    with ConsoleProgress(console) as sink:
+        sink(RunStarted("a run", ("mug",), 9, 0))
+        sink(learned(1, refused="the loss [current] is nan"))
+        sink(Warned(4, "Pseudo labels have [collapsed]."))
+
+    assert "step 2: not learnt, the loss [current] is nan\n" in shown(console)
+    assert "step 5: Pseudo labels have [collapsed].\n" in shown(console)
+
+
+def test_a_run_that_goes_on_says_so_and_its_bar_begins_there(console: Console) -> None:
+    before, sink = ConsoleProgress(console), ConsoleProgress(console)
+    before(RunStarted("a run", ("mug",), 9, 0))
+    before(learned(0, 1, 2))
+
+    sink.load_state_dict(before.state_dict())
+    with sink:
+        sink(RunStarted("a run", ("mug",), 9, 4))
+
+    assert "going on after step 4" in shown(console)
+    assert "4/9" in shown(console)
+    assert "2 labels" in shown(console)
+
+
+def test_a_new_run_does_not_go_on(console: Console) -> None:
+    with ConsoleProgress(console) as sink:
+        sink(RunStarted("a run", ("mug",), 9, 0))
+
+    assert "going on" not in shown(console)
+
+
+@pytest.mark.parametrize("single_pass", [True, False])
+def test_a_frame_that_comes_again_is_one_label_also_in_a_run_that_goes_on(console: Console, single_pass: bool) -> None:
+    before, sink = ConsoleProgress(console), ConsoleProgress(console)
+    before(RunStarted("a run", ("mug",), 9, 0, single_pass=single_pass))
+    before(learned(0, 1, 2))
+
+    sink.load_state_dict(before.state_dict())
+    with sink:
+        sink(RunStarted("a run", ("mug",), 9, 1, single_pass=single_pass))
+        sink(learned(1, 2, 3))
+
+    assert f"{4 if single_pass else 3} labels" in shown(console)
+
+
+@pytest.mark.parametrize(
+    ("last", "says"),
+    [(StepArrived(0), "learning"), (StepFinished(0), "waiting"), (StreamEnded(1), "finished")],
+)
+def test_the_bar_says_what_the_run_is_at(console: Console, last: Event, says: str) -> None:
+    with ConsoleProgress(console) as sink:
+        sink(RunStarted("a run", ("mug",), 9, 0))
+        sink(last)
+
+    assert says in shown(console)
+
+
+def test_it_keeps_nothing_of_what_was_found_or_labelled(
+    console: Console, reachable: Callable[[object], list[object]]
+) -> None:
+    found = Detections(np.zeros((9, 4), np.float32), np.zeros(9, np.int64), np.zeros(9, np.float32))
+    with ConsoleProgress(console) as sink:
+        sink(RunStarted("a run", ("mug",), 50, 0))
+        for step in range(50):
+            sink(learned(step, 10**6 + step))
+            sink(Evaluated(step, {"mug": 0.5}, 0.1, {step: found}))
+
+    within = reachable(sink)
+    assert not any(isinstance(one, Detections | StepLearned) for one in within)
+    assert not any(isinstance(one, int) and one >= 10**6 and one < 10**6 + 50 for one in within)

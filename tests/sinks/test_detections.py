@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from leocod.evaluation.ap import average_precision
-from leocod.events import Event
+from leocod.events import Evaluated, Event
 from leocod.sinks.detections import DetectionFiles, coco_results, coco_truth
 from leocod.types import Detections, Frame, Labels
 
@@ -54,3 +55,14 @@ def test_a_metric_recomputed_from_the_file_is_the_same_to_the_last_digit() -> No
     np.testing.assert_array_equal(again.boxes, boxes)
     np.testing.assert_array_equal(again.scores, scores)
     np.testing.assert_array_equal(average_precision({0: again}, truth, 2), average_precision({0: found}, truth, 2))
+
+
+def test_only_the_newest_are_kept_where_somebody_says_so(events: list[Event], tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text("mine")
+    evaluations = [event for event in events if isinstance(event, Evaluated)]
+
+    with DetectionFiles(tmp_path, keep=2) as sink:
+        for step in (9, 99_999, 100_000):
+            sink(replace(evaluations[0], step=step))
+
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["notes.json", "step_100000.json", "step_99999.json"]

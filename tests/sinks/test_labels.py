@@ -50,7 +50,7 @@ def test_the_file_names_the_draw_and_the_frames(events: list[Event], tmp_path: P
     record.path = tmp_path / "labels.json"
     record.reveal(0, some_frames(0))
 
-    for event in events[:3]:
+    for event in events:
         record(event)
 
     written = json.loads((tmp_path / "labels.json").read_text())
@@ -66,3 +66,27 @@ def test_a_broken_off_run_has_the_file_too(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     assert json.loads((tmp_path / "labels.json").read_text())["frames"] == {"0": record.frames[0]}
+
+
+def test_gone_on_from_a_state_it_knows_what_was_revealed_before_and_counts_no_step_twice() -> None:
+    record, again = (LabelRecord(BudgetLabeller(2, seed=5)) for _ in range(2))
+    for step in range(2):
+        record.reveal(step, some_frames(10 * step))
+    state = record.state_dict()
+    record.reveal(2, some_frames(20))
+
+    again.load_state_dict(state)
+    assert again.frames == {step: record.frames[step] for step in range(2)}
+    for step in range(3):
+        again.reveal(step, some_frames(10 * step))
+
+    assert again.frames == record.frames
+
+
+def test_frames_are_kept_as_plain_numbers() -> None:
+    record = LabelRecord(BudgetLabeller(2, seed=5))
+
+    for step in range(1000):
+        record.reveal(step, some_frames(10 * step))
+
+    assert sum(one.itemsize * len(one) for one in (record._steps, record._ids)) == 1000 * 2 * 16

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.memory import ReplayMemory
-from leocod.sinks.samples import Samples, spread
+from leocod.sinks.samples import Samples
 from leocod.types import Detections, Frame, LabelledFrame, Labels
 
 
@@ -52,11 +53,15 @@ def corridor_events() -> list[Event]:
     return [RunStarted("a run", ("mug",), 5, 0), *learned, evaluated, RunFinished(5, 1.0)]
 
 
-def sampled(folder: Path) -> list[dict[str, Any]]:
+def sampled(folder: Path, broken_off_before: tuple[type[Event], ...] = ()) -> list[dict[str, Any]]:
     learner: Any = Rememberer()
     learner.memory.add([Corridor.frame(0)])
     with Samples(folder, Corridor(), learner) as sink:
         for event in corridor_events():
+            if isinstance(event, broken_off_before):
+                sink, before = Samples(folder, Corridor(), learner), sink
+                sink.load_state_dict(before.state_dict())
+                sink(RunStarted("a run", ("mug",), 5, 5))
             sink(event)
     entries: list[dict[str, Any]] = json.loads((folder / "samples.json").read_text())
     return entries
@@ -87,8 +92,18 @@ def test_of_detections_only_those_worth_showing_are_kept(tmp_path: Path) -> None
     assert test[0]["boxes"] == [[1.0, 1.0, 5.0, 5.0, 0, 0.9]]
 
 
-def test_positions_are_spread_and_never_twice() -> None:
-    assert spread(100, 3) == [0, 50, 99]
-    assert spread(2, 8) == [0, 1]
-    assert spread(0, 8) == []
-    assert spread(1, 1) == [0]
+@pytest.mark.parametrize("kind", [Evaluated, RunFinished])
+def test_gone_on_from_a_state_the_samples_are_the_same(kind: type[Event], tmp_path: Path) -> None:
+    whole = sampled(tmp_path / "whole")
+
+    assert sampled(tmp_path / "half", (kind,)) == whole
+
+
+def test_of_a_chosen_part_of_the_test_only_that_is_shown(tmp_path: Path) -> None:
+    learner: Any = Rememberer()
+    with Samples(tmp_path, Corridor(), learner, Corridor().test[1:3]) as sink:
+        for event in corridor_events():
+            sink(event)
+
+    entries = json.loads((tmp_path / "samples.json").read_text())
+    assert [one["frame"] for one in entries if one["kind"] == "test"] == [5, 8]

@@ -1,8 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from leocod.events import Evaluated, Event, StepLearned
-from leocod.sinks.tensorboard import TensorBoard, scalars
+from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.sinks.tensorboard import MOST_POINTS, TensorBoard, scalars
 
 
 def test_the_curves_are_written(events: list[Event], tmp_path: Path) -> None:
@@ -40,3 +40,39 @@ def test_a_step_gives_losses_times_memory_and_pseudo_label_quality(events: list[
         "pseudo labels/precision": 0.75,
         "pseudo labels/recall": 0.5,
     }
+
+
+class Written:
+    """Takes note of what is written."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, list[int]] = {}
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.steps.setdefault(name, []).append(step)
+
+
+def test_a_long_curve_is_thinned_but_not_that_of_the_evaluations(events: list[Event], tmp_path: Path) -> None:
+    learned = next(event for event in events if isinstance(event, StepLearned))
+    evaluated = next(event for event in events if isinstance(event, Evaluated))
+    sink, written = TensorBoard(tmp_path), Written()
+    sink._writer = written
+
+    sink(RunStarted("a run", ("mug", "chair", "dog"), 3 * MOST_POINTS, 0))
+    for step in range(8):
+        sink(replace(learned, step=step))
+        sink(replace(evaluated, step=step))
+
+    assert written.steps["memory/bytes"] == [0, 3, 6]
+    assert written.steps["AP50"] == list(range(8))
+
+
+def test_a_run_that_goes_on_writes_beside_what_is_there(events: list[Event], tmp_path: Path) -> None:
+    for _ in range(2):
+        with TensorBoard(tmp_path) as sink:
+            for event in events:
+                sink(event)
+
+    files = list(tmp_path.iterdir())
+    assert len(files) == 2
+    assert all(b"memory/bytes" in file.read_bytes() for file in files)

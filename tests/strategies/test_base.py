@@ -10,6 +10,7 @@ import torch
 
 from leocod.batch import Batch
 from leocod.errors import InvalidConfig
+from leocod.gradients import LossScale
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
 from leocod.types import LossWeights, Step
 
@@ -128,3 +129,63 @@ def test_frames_of_which_nothing_counts_change_nothing(a_detector, a_step):
 
 def test_the_joint_recipe_of_an_empty_step_is_nothing(a_detector):
     assert list(Strategy(a_detector(), StrategyOptions(recipe="joint")).batches(Step(0, (), {}))) == []
+
+
+def test_a_loss_scale_that_is_too_large_costs_a_step_and_is_smaller_at_the_next(a_detector, a_step):
+    strategy = Strategy(a_detector())
+    strategy.loss_scale = LossScale(on=True)
+    strategy.loss_scale.factor = 2.0**200
+    before = strategy.trained_state()
+
+    refused = strategy.learn(a_step(0)).refused
+
+    assert refused == "the gradient of the current frames is not finite"
+    assert strategy.loss_scale.factor == 2.0**199
+    after = strategy.trained_state()["detector"]["weights"]
+    assert all(torch.equal(after[name], value) for name, value in before["detector"]["weights"].items())
+
+
+def test_a_gradient_that_a_hook_makes_infinite_is_refused_too(a_detector, a_step):
+    class Careless(Strategy):
+        def constrain(self, batch):
+            next(self.detector.parameters()).grad.fill_(float("inf"))
+
+    strategy = Careless(a_detector())
+    before = strategy.detector.state_dict()["weights"]
+
+    assert strategy.learn(a_step(0)).refused
+
+    after = strategy.detector.state_dict()["weights"]
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+def test_a_step_that_is_refused_is_not_remembered(a_detector, a_step):
+    strategy = ReplayStrategy(a_detector())
+    strategy.detector.loss = lambda images, labels, seeds: {"one": torch.full((len(images),), float("nan"))}
+
+    assert strategy.learn(a_step(0)).refused == "the loss current/one is nan"
+
+    assert len(strategy.memory) == 0
+
+
+def test_what_is_trained_can_be_taken_back_more_than_once(a_detector, a_step):
+    strategy = Strategy(a_detector())
+    strategy.learn(a_step(0))
+    before = strategy.trained_state()
+    losses = strategy.learn(a_step(1)).losses
+
+    for _ in range(2):
+        strategy.load_trained_state(before)
+        strategy.random = np.random.default_rng(5)
+        again = strategy.learn(a_step(1)).losses
+        assert again.keys() == losses.keys()
+        strategy.load_trained_state(before)
+        assert same(strategy.trained_state(), before)
+
+
+def same(one, two):
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, two)
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(value, two[key]) for key, value in one.items())
+    return bool(one == two)

@@ -144,3 +144,20 @@ def test_it_stores_no_more_frames_than_the_recipe_allows(a_detector, a_step):
     strategy.learn(a_step(frames=8, labelled=8))
 
     assert len(strategy.memory) == 4
+
+
+def test_logits_that_are_not_finite_are_not_remembered_and_the_step_is_not_learnt(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    held, before = strategy.memory.state_dict()["entries"].keys(), strategy.detector.state_dict()["weights"]
+    plain = strategy.detector.class_logits
+    # Those that are to be remembered are asked for without a gradient.
+    spoil = lambda logits: logits if torch.is_grad_enabled() else [one * float("inf") for one in logits]  # noqa: E731
+    strategy.detector.class_logits = lambda *given: spoil(plain(*given))
+
+    learned = strategy.learn(a_step(1))
+
+    assert learned.refused == "a class logit to be remembered is not finite"
+    assert strategy.memory.state_dict()["entries"].keys() == held
+    after = strategy.detector.state_dict()["weights"]
+    assert all(torch.equal(after[name], value) for name, value in before.items())

@@ -1,26 +1,23 @@
-"""A benchmark: an ordered video with hidden truth, held-out test frames and class names. A stream hands it out once."""
+"""A benchmark: an ordered video with hidden truth, held-out test frames and class names."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-import numpy as np
 from pydantic import Field, field_validator
 
-from leocod.ahead import ahead
 from leocod.data.classes import why_no_list
 from leocod.data.pictures import Lost, explained, faults_of
 from leocod.data.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.imagefile import Upright, one_line, orientation_of, size_of
-from leocod.labelling import Labeller
 from leocod.settings import Settings
-from leocod.types import Frame, LabelledFrame, Labels, Picture, Step
+from leocod.types import Frame, LabelledFrame, Labels, Picture
 
 OnBadFrame = Literal["stop", "skip"]
 """An error, or a frame less, which is counted."""
@@ -52,7 +49,10 @@ class Benchmark(ABC):
 
     @abstractmethod
     def moment(self, step: int) -> Sequence[LabelledFrame]:
-        """The training frames of one step, in order, each with its true labels. Any step, in any order."""
+        """The training frames of one step, in order, each with its true labels. Any step, in any order.
+
+        A source that cannot be reached right now raises SourceAway; one that has no more, SourceEnded.
+        """
 
     @property
     @abstractmethod
@@ -70,127 +70,6 @@ class Benchmark(ABC):
     def test_steps(self) -> Sequence[int]:
         """The step that each test frame was held out from; evenly spread where nothing else is known."""
         return [position * self.steps // len(self.test) for position in range(len(self.test))]
-
-
-class Steps(Protocol):
-    """Anything that hands out steps, and knows the truth about the last one."""
-
-    truth: Mapping[int, Labels]
-    """Frame id -> true labels of the step handed out last. For the benchmark's side only."""
-    bytes: int
-    """Frames and labels that it keeps: nothing in a single pass, everything labelled for offline training."""
-
-    @property
-    def skipped(self) -> Mapping[int, str]:
-        """Frame id -> what is wrong with it, of frames left out of the step handed out last: they cannot be read."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def steps(self, start: int = 0) -> Iterator[Step]:
-        """Every step from `start` on, once, in order."""
-        ...
-
-
-class Stream:
-    """Hands out a benchmark step by step, with the labels that a labeller reveals and no others."""
-
-    def __init__(self, benchmark: Benchmark, labeller: Labeller, *, workers: int = 0) -> None:
-        """`workers`: processes that read the next steps while one is learnt; what is handed out is the same."""
-        self.benchmark = benchmark
-        self.labeller = labeller
-        self.workers = workers
-        self.truth: Mapping[int, Labels] = {}
-        self.bytes = 0
-        self.skipped: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return self.benchmark.steps
-
-    def steps(self, start: int = 0) -> Iterator[Step]:
-        """Every step from `start` on, once, in order."""
-        indices = range(start, len(self))
-        for index, pairs in zip(indices, ahead(self._read, indices, workers=self.workers), strict=True):
-            # Drawn before any frame is lost, so that a lost one does not change which others are labelled.
-            revealed = self.labeller.reveal(index, pairs)
-            self.skipped = {}
-            frames = self.loaded([frame for frame, _ in pairs])
-            here = {frame.id for frame in frames}
-            self.truth = {frame.id: labels for frame, labels in pairs if labels.known and frame.id in here}
-            yield Step(index, frames, {frame: labels for frame, labels in revealed.items() if frame in here})
-
-    def _read(self, index: int) -> list[LabelledFrame]:
-        """The frames of a step with their pixels, but for those that cannot be read: they are told later."""
-        return [(frame.loaded_if_possible(), labels) for frame, labels in self.benchmark.moment(index)]
-
-    def loaded(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
-        """The frames with their pixels. One that cannot be read ends the run, or is left out, as the benchmark says."""
-        found: list[Frame] = []
-        for frame in frames:
-            try:
-                found.append(frame.loaded())
-            except InvalidFrame as error:
-                fault = self.benchmark.fault(frame, error)
-                if self.benchmark.on_bad_frame == "stop":
-                    raise fault from error.__cause__
-                self.skipped[frame.id] = str(fault)
-        return tuple(found)
-
-
-@dataclass(frozen=True)
-class Shuffle:
-    """How offline training wants its frames."""
-
-    epochs: int
-    """Passes over all labelled frames."""
-    batch_size: int
-    """Frames that come together."""
-
-
-class Reshuffled:
-    """All labelled frames of a stream, shuffled, several times over, in batches spread evenly over as many steps.
-
-    For offline training, the declared exception to the single pass. It holds every labelled frame, or its file's path.
-    """
-
-    def __init__(self, stream: Stream, shuffle: Shuffle, *, seed: int) -> None:
-        self.stream = stream
-        self.shuffle = shuffle
-        self.seed = seed
-        self.truth: Mapping[int, Labels] = {}
-        self.bytes = 0
-
-    @property
-    def skipped(self) -> Mapping[int, str]:
-        return self.stream.skipped
-
-    def __len__(self) -> int:
-        return len(self.stream)
-
-    def steps(self, start: int = 0) -> Iterator[Step]:
-        """As many steps as the stream has; with few labels some of them are empty."""
-        pairs = self._labelled()
-        self.bytes = sum(frame.bytes + labels.bytes for frame, labels in pairs)
-        draw = np.random.default_rng(self.seed)
-        order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.shuffle.epochs)])
-        size = self.shuffle.batch_size
-        batches = -(-len(order) // size)
-        for index in range(start, len(self)):
-            first, end = (-(-batches * edge // len(self)) * size for edge in (index, index + 1))
-            chosen = [pairs[number] for number in order[first:end]]
-            self.stream.skipped = {}
-            frames = self.stream.loaded(frame for frame, _ in chosen)
-            here = {frame.id for frame in frames}
-            self.truth = {frame.id: labels for frame, labels in chosen if frame.id in here}
-            yield Step(index, frames, self.truth)
-
-    def _labelled(self) -> list[LabelledFrame]:
-        found: list[LabelledFrame] = []
-        for index in range(len(self)):
-            pairs = self.stream.benchmark.moment(index)
-            revealed = self.stream.labeller.reveal(index, pairs)
-            found += [(frame, revealed[frame.id]) for frame, _ in pairs if frame.id in revealed]
-        return found
 
 
 class RecordedOptions(Settings):
@@ -273,8 +152,8 @@ class Recorded(Benchmark):
         Asking for them decodes each once, so that a run does not die at its first evaluation.
         """
         pairs = [self._pair(entry) for entry in self._held_out if entry.labels is not None and not entry.broken]
-        faults = faults_of([frame for frame, _ in pairs])
-        return tuple(pair for pair, fault in zip(pairs, faults, strict=True) if not self._is_lost(pair[0], fault))
+        with closing(faults_of([frame for frame, _ in pairs])) as faults:
+            return tuple(pair for pair, fault in zip(pairs, faults, strict=True) if not self._is_lost(pair[0], fault))
 
     @property
     def lost_test_frames(self) -> int:

@@ -26,9 +26,12 @@ class Evaluator:
         last_step: int,
         batch: int = 32,
         style: Style = "coco",
+        frames: int | None = None,
     ) -> None:
+        """`frames`: how many of the test frames are looked at, evenly spread; None: all."""
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
+        test = test if frames is None else [test[place] for place in spread(len(test), frames)]
         self.test = test
         self.classes = classes
         self.every = every
@@ -58,3 +61,12 @@ class Evaluator:
             name: None if np.isnan(value) else float(value) for name, value in zip(self.classes, precision, strict=True)
         }
         return by_class, detections
+
+
+def spread(length: int, count: int) -> list[int]:
+    """Up to `count` different positions, evenly over a sequence, first and last included.
+
+    >>> spread(9, 3)
+    [0, 4, 8]
+    """
+    return sorted(set(np.linspace(0, length - 1, min(count, length)).round().astype(int).tolist()))

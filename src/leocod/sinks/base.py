@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from leocod.events import Event
 
@@ -23,9 +24,17 @@ class Sink(Protocol):
         """Leave everything in order, also when the run was broken off."""
         ...
 
+    def state_dict(self) -> dict[str, Any]:
+        """What it has gathered from the events so far: tensors and plain values, for a checkpoint."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        """Go on from there, before it is entered: the events up to the checkpoint are not told again."""
+        ...
+
 
 class Resting:
-    """A sink that has nothing to open and nothing to close."""
+    """A sink that has nothing to open, nothing to close and nothing to keep, unless it says so."""
 
     def __enter__(self) -> Self:
         return self
@@ -33,4 +42,10 @@ class Resting:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         return None

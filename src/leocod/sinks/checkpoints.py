@@ -1,4 +1,4 @@
-"""checkpoints/: the learner as it was after a step."""
+"""checkpoints/: everything that the next step depends on, as it was after a step."""
 
 from __future__ import annotations
 
@@ -8,60 +8,75 @@ from typing import Any
 
 import torch
 
-from leocod.events import Event, RunFinished, RunStarted, StepFinished
+from leocod.checkpoint import ENDING, write_checkpoint
+from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded
 from leocod.learner import Learner
-from leocod.rundir import by_step, replacing, step_name
-from leocod.sinks.base import Resting
+from leocod.rundir import by_step, step_name
+from leocod.sinks.base import Resting, Sink
 
 
 class Checkpoints(Resting):
     """Saves every so many steps and after the last one, and keeps the newest few.
 
-    Only between steps: saved before its evaluation, a step that is gone on from would never be evaluated.
+    It comes after the sinks whose state it saves: what it is told, they have been told.
     """
 
-    def __init__(self, folder: Path, learner: Learner, *, every: int, keep: int, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        learner: Learner,
+        sinks: Mapping[str, Sink],
+        *,
+        every: int,
+        keep: int,
+        config: Mapping[str, Any],
+    ) -> None:
         self.folder = folder
         self.learner = learner
+        self.sinks = sinks
         self.every = every
         self.keep = keep
         self.config = dict(config)
-        self._classes: tuple[str, ...] = ()
-        self._last_step: int | None = None
-        self._saved_step: int | None = None
+        self._started: RunStarted | None = None
+        self._at_rest: tuple[int, bool] | None = None
+        """The step learnt last, and whether it is finished; None while one is being learnt."""
+        self._saved: tuple[int, bool] | None = None
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._classes = event.classes
+            self._started = event
+        elif isinstance(event, StepArrived):
+            self._at_rest = None
+        elif isinstance(event, StepLearned):
+            self._at_rest = (event.step, False)
         elif isinstance(event, StepFinished):
-            self._last_step = event.step
+            self._at_rest = (event.step, True)
             if (event.step + 1) % self.every == 0:
-                self.save(event.step)
-        elif isinstance(event, RunFinished) and self._last_step is not None and self._last_step != self._saved_step:
-            self.save(self._last_step)
+                self.save()
+        elif isinstance(event, StreamEnded):
+            self.save()
 
-    def save(self, step: int) -> None:
-        """Whole or not at all; then forget the oldest."""
-        with replacing(self._path(step)) as temporary:
-            torch.save(
-                {
-                    "step": step,
-                    "classes": list(self._classes),
-                    "config": self.config,
-                    "learner": self.learner.state_dict(),
-                    "torch_random": torch.get_rng_state(),
-                },
-                temporary,
-            )
-        self._saved_step = step
-        for old in by_step(self.folder)[: -self.keep]:
-            old.unlink()
+    def save(self) -> int | None:
+        """The learner as it is, whole or not at all; then forget the oldest. Not while it learns.
 
-    def _path(self, step: int) -> Path:
-        return self.folder / f"{step_name(step)}.pt"
+        Returns the step that is saved last, now or before.
+        """
+        if self._at_rest is not None and self._at_rest != self._saved:
+            step, finished = self._at_rest
+            write_checkpoint(self.folder / f"{step_name(step)}{ENDING}", self._state(step, finished))
+            self._saved = self._at_rest
+            for old in by_step(self.folder, ENDING)[: -self.keep]:
+                old.unlink()
+        return None if self._saved is None else self._saved[0]
 
-
-def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Tensors and plain values only: nothing in the file is run."""
-    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    return state
+    def _state(self, step: int, finished: bool) -> dict[str, Any]:
+        return {
+            "step": step,
+            "finished": finished,
+            "classes": list(self._started.classes) if self._started else [],
+            "config": self.config,
+            "learner": self.learner.state_dict(),
+            "sinks": {name: sink.state_dict() for name, sink in self.sinks.items()},
+            "torch_random": torch.get_rng_state(),
+            "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from leocod.evaluation.metrics import Metrics
-from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.rundir import plug_in_words
+from leocod.sinks.base import Resting
 
 
 class Rate(ProgressColumn):
@@ -30,12 +31,14 @@ class Rate(ProgressColumn):
         return Text(f"{speed:.1f} {self.thing}s/s" if speed >= 1 else f"{1 / speed:.1f} s/{self.thing}")
 
 
-class ConsoleProgress:
+class ConsoleProgress(Resting):
     """Rate, time left, current AP and labels used, in one line; above it a line for each evaluation."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self._labelled: set[int] = set()
+        self._labels = 0
+        self._labelled: set[int] | None = None
+        """Which, where frames come again; a stream that passes once need not keep them all."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -56,10 +59,24 @@ class ConsoleProgress:
         if isinstance(event, RunStarted):
             told = f"{event.name}: {event.steps} steps, {len(event.classes)} classes"
             self.console.print(told, highlight=False, markup=False)
-            self._progress.update(self._task, description="learning", total=event.steps, completed=event.first_step)
+            if event.first_step:
+                self.console.print(f"going on after step {event.first_step}", highlight=False)
+            if not event.single_pass and self._labelled is None:
+                self._labelled = set()
+            self._progress.update(self._task, total=event.steps, completed=event.first_step, labels=self._labels)
+        elif isinstance(event, StepArrived):
+            self._progress.update(self._task, description="learning")
+        elif isinstance(event, StepFinished):
+            self._progress.update(self._task, description="waiting")
+        elif isinstance(event, StreamEnded):
+            self._progress.update(self._task, description="finished")
         elif isinstance(event, StepLearned):
-            self._labelled |= set(event.labelled_ids)
-            self._progress.update(self._task, completed=event.step + 1, labels=len(self._labelled))
+            self._count(event.labelled_ids)
+            self._progress.update(self._task, completed=event.step + 1, labels=self._labels)
+            if event.refused:
+                self.console.print(f"step {event.step + 1}: not learnt, {event.refused}", highlight=False, markup=False)
+        elif isinstance(event, Warned):
+            self.console.print(f"step {event.step + 1}: {event.what}", highlight=False, markup=False)
         elif isinstance(event, Evaluated):
             known = [value for value in event.ap_by_class.values() if value is not None]
             ap = f"{event.ap_name} {100 * sum(known) / len(known):.1f}" if known else f"{event.ap_name} –"
@@ -67,10 +84,24 @@ class ConsoleProgress:
             on = f"on {len(event.detections)} test frames" if event.detections else "because there is no test frame"
             self.console.print(f"step {event.step + 1}: {ap} {on}", highlight=False)
 
+    def _count(self, labelled: Sequence[int]) -> None:
+        if self._labelled is None:
+            self._labels += len(labelled)
+        else:
+            self._labelled.update(labelled)
+            self._labels = len(self._labelled)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"labels": self._labels, "labelled": None if self._labelled is None else sorted(self._labelled)}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        self._labels = state["labels"]
+        self._labelled = None if state["labelled"] is None else set(state["labelled"])
 
 
 def results_table(results: Mapping[str, Any]) -> Group:
@@ -92,6 +123,10 @@ def results_table(results: Mapping[str, Any]) -> Group:
     if results["skipped_frames"] or results["skipped_test_frames"]:
         told = f"{results['skipped_frames']} of the stream, {results['skipped_test_frames']} of the test"
         table.add_row("frames left out, unusable", told)
+    if results["refused_steps"]:
+        table.add_row("steps not learnt, bad numbers", f"{results['refused_steps']}")
+    if results["warnings"]:
+        table.add_row("warnings, see the report", f"{results['warnings']}")
     table.add_row("frames kept", f"{results['memory_bytes'] / 1e6:.1f} MB")
     table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
     return Group(title, table)

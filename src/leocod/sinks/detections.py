@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from leocod.events import Evaluated, Event
-from leocod.rundir import step_name, write_json
+from leocod.rundir import by_step, step_name, write_json
 from leocod.sinks.base import Resting
 from leocod.types import Detections, LabelledFrame, Labels
 
 
 class DetectionFiles(Resting):
-    """Writes one file in COCO results form at each evaluation."""
+    """Writes one file in COCO results form at each evaluation, and keeps the newest few, or all."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, keep: int | None = None) -> None:
         self.folder = folder
+        self.keep = keep
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Evaluated):
             write_json(self.folder / f"{step_name(event.step)}.json", coco_results(event.detections))
+            if self.keep is not None:
+                for old in by_step(self.folder, ".json")[: -self.keep]:
+                    old.unlink()
 
 
 def coco_results(detections: Mapping[int, Detections]) -> list[dict[str, Any]]:

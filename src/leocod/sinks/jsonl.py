@@ -1,44 +1,114 @@
-"""events.jsonl: what happened, one JSON object a line."""
+"""events.jsonl: what happened, one JSON object a line; of a long run, the earlier steps packed in events/."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import os
+import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
-from leocod.events import Event, PseudoLabelAudit, StepFinished
+from leocod.errors import InvalidRun
+from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StreamEnded
+from leocod.rundir import append, packed_events, packed_until, replacing
+from leocod.sinks.base import Resting
 
 TOO_LARGE = {"detections", "pseudo"}
 """Fields that have files of their own, or none."""
 
+SILENT = StepArrived | StepFinished | StreamEnded
+"""Events that say nothing that the next one does not."""
 
-class JsonLines:
-    """Appends each event as it comes, so that a broken-off run can be read up to its last step."""
 
-    def __init__(self, path: Path) -> None:
+class JsonLines(Resting):
+    """Appends each event as it comes, a whole line or nothing, so that a broken-off run can be read up to its end.
+
+    Every so many steps the file is packed away and a new one begun, which starts with the RunStarted again: each can be
+    read by itself.
+    """
+
+    def __init__(self, path: Path, folder: Path, *, pack_every: int = 10_000) -> None:
         self.path = path
-        self._file: TextIO | None = None
+        self.folder = folder
+        self.pack_every = pack_every
+        self._file: int | None = None
+        self._bytes = 0
+        """Written so far, whole lines."""
+        self._next_step = 0
+        self._started: RunStarted | None = None
 
     def __enter__(self) -> Self:
-        self._file = self.path.open("a", encoding="utf-8", buffering=1)
+        """Cut off what is later than the state, if there was one: those steps come again."""
+        self._unpack()
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        if os.fstat(self._file).st_size < self._bytes:
+            raise InvalidRun(f"{self.path} is shorter than it was when the checkpoint was saved. Put it back.")
+        os.ftruncate(self._file, self._bytes)
         return self
 
     def __call__(self, event: Event) -> None:
-        if self._file is None:
-            raise RuntimeError("Enter the context first: with JsonLines(path) as sink.")
-        # It says nothing that the next StepLearned does not.
-        if not isinstance(event, StepFinished):
-            self._file.write(json.dumps(as_mapping(event), allow_nan=False) + "\n")
+        if isinstance(event, RunStarted):
+            self._started = event
+        if isinstance(event, StepFinished):
+            self._next_step = event.step + 1
+            if self._next_step % self.pack_every == 0:
+                self._pack()
+        # A run that goes on has been started before.
+        elif not isinstance(event, SILENT) and not (isinstance(event, RunStarted) and event.first_step):
+            self._write(event)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            raise RuntimeError("Enter the context first: with JsonLines(path, folder) as sink.")
+        line = (json.dumps(as_mapping(event), allow_nan=False) + "\n").encode()
+        append(self._file, line)
+        self._bytes += len(line)
+
+    def _pack(self) -> None:
+        with (
+            replacing(packed_until(self.folder, self._next_step - 1)) as temporary,
+            gzip.open(temporary, "wb") as packed,
+            self.path.open("rb") as file,
+        ):
+            shutil.copyfileobj(file, packed)
+        if self._file is not None and self._started is not None:
+            os.ftruncate(self._file, 0)
+            self._bytes = 0
+            self._write(replace(self._started, first_step=self._next_step))
+
+    def _unpack(self) -> None:
+        """Bring back what was packed after the state was saved: the first such file begins where this one did."""
+        later = {path: step for step, path in packed_events(self.folder).items() if step >= self._next_step}
+        if later:
+            with (
+                gzip.open(min(later, key=later.__getitem__)) as packed,
+                replacing(self.path) as temporary,
+                temporary.open("wb") as file,
+            ):
+                shutil.copyfileobj(packed, file)
+        for path in later:
+            path.unlink()
+
+    def state_dict(self) -> dict[str, Any]:
+        if self._file is not None:
+            # A checkpoint must not be younger than its log.
+            os.fsync(self._file)
+        return {"bytes": self._bytes, "next_step": self._next_step}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        self._bytes, self._next_step = state["bytes"], state["next_step"]
 
 
 def as_mapping(event: Event) -> dict[str, Any]:

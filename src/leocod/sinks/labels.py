@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any
 
-from leocod.events import Evaluated, Event, RunFinished, StepLearned
+import torch
+
+from leocod.events import Event, RunFinished, StepLearned
 from leocod.labelling import BudgetLabeller, FixedLabeller
 from leocod.rundir import write_json
+from leocod.sinks.base import Resting
 from leocod.types import LabelledFrame, Labels
 
 
-class LabelRecord:
-    """Stands between the stream and its labeller and takes note of what is revealed; writes it now and then.
+class LabelRecord(Resting):
+    """Stands between the stream and its labeller and takes note of what is revealed; writes it at the end.
 
     It listens to the labeller and not to the learner's steps, because offline training gets the frames reordered.
     """
@@ -23,21 +28,33 @@ class LabelRecord:
         self.labeller = labeller
         self.path: Path | None = None
         """Where to write; None until there is a run directory."""
-        self.frames: dict[int, list[int]] = {}
-        """Step -> ids of the labelled frames."""
+        # Two plain numbers a label: a stream of weeks has millions.
+        self._steps, self._ids = array("q"), array("q")
+        self._known_until = -1
+        """The last step that was asked about."""
+
+    @property
+    def frames(self) -> dict[int, list[int]]:
+        """Step -> ids of the labelled frames, of the steps that have any."""
+        found: dict[int, list[int]] = {}
+        for step, frame in zip(self._steps[: self.count], self._ids[: self.count], strict=True):
+            found.setdefault(step, []).append(frame)
+        return found
 
     @property
     def count(self) -> int:
         """Frames labelled so far."""
-        return sum(len(ids) for ids in self.frames.values())
+        return bisect_right(self._steps, self._known_until)
 
     def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
         revealed = self.labeller.reveal(step, pairs)
-        self.frames[step] = list(revealed)
+        # A run that goes on is told about a step once more; the answer is the same.
+        if step > self._known_until:
+            self._steps.extend([step] * len(revealed))
+            self._ids.extend(revealed)
+            # Last: a run that waits for frames may be broken off right here, and a step half noted does not count.
+            self._known_until = step
         return revealed
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -47,12 +64,23 @@ class LabelRecord:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, StepLearned) and event.skipped:
-            # A label for a frame that cannot be read was asked for and never given.
-            self.frames = {
-                step: [number for number in ids if number not in event.skipped] for step, ids in self.frames.items()
-            }
-        elif isinstance(event, Evaluated | RunFinished):
+            self.forget(event.skipped)
+        elif isinstance(event, RunFinished):
             self.write()
+
+    def forget(self, skipped: Mapping[int, str]) -> None:
+        """A label for a frame that cannot be read was asked for and never given."""
+        if not set(skipped).isdisjoint(self._ids):
+            left = [pair for pair in zip(self._steps, self._ids, strict=True) if pair[1] not in skipped]
+            self._steps, self._ids = array("q", [step for step, _ in left]), array("q", [frame for _, frame in left])
+
+    def state_dict(self) -> dict[str, Any]:
+        known = {"steps": self._steps[: self.count], "ids": self._ids[: self.count]}
+        return {"until": self._known_until} | {name: torch.tensor(held) for name, held in known.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        self._known_until = state["until"]
+        self._steps, self._ids = (array("q", state[name].tolist()) for name in ("steps", "ids"))
 
     def write(self) -> None:
         """What was revealed so far."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
+from leocod.evaluation.evaluator import spread
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.learner import Learner
-from leocod.rundir import write_json
+from leocod.rundir import replacing, write_json
 from leocod.sinks.base import Resting
-from leocod.types import Detections, Frame, Labels
+from leocod.types import Detections, Frame, LabelledFrame, Labels
 
 PSEUDO_STEPS = 4
 PSEUDO_FRAMES = 2
@@ -28,72 +28,71 @@ LOWEST_SCORE = 0.3
 class Samples(Resting):
     """Picks frames evenly spread over the run, the test set and the memory. Belongs to the benchmark's side."""
 
-    def __init__(self, folder: Path, benchmark: Benchmark, learner: Learner) -> None:
+    def __init__(
+        self, folder: Path, benchmark: Benchmark, learner: Learner, test: Sequence[LabelledFrame] | None = None
+    ) -> None:
+        """`test`: the frames that evaluations look at, if not all test frames of the benchmark."""
         self.folder = folder
         self.benchmark = benchmark
         self.learner = learner
+        self.test = benchmark.test if test is None else test
         self.entries: list[dict[str, Any]] = []
+        """Of pseudo labels so far; at the end, of all."""
         self._steps: set[int] = set()
-        self._last: Evaluated | None = None
+        self._found: list[tuple[int, int, list[list[float]]]] = []
+        """Of the last evaluation, for each test frame that is shown: its step, place in the test, and boxes found."""
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             # Not the very first one, in which nothing has been learnt.
             self._steps = set(spread(event.steps, PSEUDO_STEPS + 1)[1:])
         elif isinstance(event, StepLearned) and event.step in self._steps:
-            self._pseudo(event)
+            self.entries += self._pseudo(event)
         elif isinstance(event, Evaluated):
-            self._last = event
+            chosen = spread(len(self.test), TEST_FRAMES)
+            self._found = [(event.step, place, self._boxes(event, place)) for place in chosen]
         elif isinstance(event, RunFinished):
-            self._test()
-            self._memory(event.steps - 1)
+            # A run that went on may find some of its earlier pictures gone: it can do without them.
+            left = [entry for entry in self.entries if (self.folder / entry["file"]).exists()]
+            self.entries = [*left, *self._test(), *self._memory(event.steps - 1)]
             write_json(self.folder / "samples.json", self.entries, indent=2)
 
-    def _pseudo(self, event: StepLearned) -> None:
+    def _pseudo(self, event: StepLearned) -> list[dict[str, Any]]:
         pairs = [pair for pair in self.benchmark.moment(event.step) if pair[0].id in event.pseudo]
-        for number in spread(len(pairs), PSEUDO_FRAMES):
-            frame, truth = pairs[number]
-            self._keep("pseudo", event.step, frame, truth, event.pseudo[frame.id])
+        chosen = [pairs[number] for number in spread(len(pairs), PSEUDO_FRAMES)]
+        return [
+            self._kept("pseudo", event.step, frame, truth, _scored(event.pseudo[frame.id])) for frame, truth in chosen
+        ]
 
-    def _test(self) -> None:
-        if self._last is None:
-            return
-        pairs = self.benchmark.test
-        for number in spread(len(pairs), TEST_FRAMES):
-            frame, truth = pairs[number]
-            found = self._last.detections[frame.id].above(LOWEST_SCORE)
-            self._keep("test", self._last.step, frame, truth, found)
+    def _boxes(self, event: Evaluated, place: int) -> list[list[float]]:
+        return _scored(event.detections[self.test[place][0].id].above(LOWEST_SCORE))
 
-    def _memory(self, step: int) -> None:
+    def _test(self) -> list[dict[str, Any]]:
+        return [self._kept("test", step, *self.test[place], boxes) for step, place, boxes in self._found]
+
+    def _memory(self, step: int) -> list[dict[str, Any]]:
         held = self.learner.remembered()
-        for number in spread(len(held), MEMORY_FRAMES):
-            frame, labels = held[number]
-            self._keep("memory", step, frame, labels, labels)
+        chosen = [held[number] for number in spread(len(held), MEMORY_FRAMES)]
+        return [self._kept("memory", step, frame, labels, _scored(labels)) for frame, labels in chosen]
 
-    def _keep(self, kind: str, step: int, frame: Frame, truth: Labels, marked: Labels | Detections) -> None:
+    def _kept(self, kind: str, step: int, frame: Frame, truth: Labels, boxes: list[list[float]]) -> dict[str, Any]:
         name = f"{kind}_{step:05d}_{frame.id}.png"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        PillowImage.fromarray(frame.image()).save(self.folder / name)
-        scores: Iterable[float] = marked.scores.tolist() if isinstance(marked, Detections) else [1.0] * len(marked)
-        self.entries.append(
-            {
-                "kind": kind,
-                "step": step,
-                "frame": frame.id,
-                "file": name,
-                "truth": _rows(truth),
-                "boxes": [[*row, round(score, 4)] for row, score in zip(_rows(marked), scores, strict=True)],
-            }
-        )
+        with replacing(self.folder / name, lasting=False) as temporary:
+            PillowImage.fromarray(frame.image()).save(temporary, "png")
+        return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": _rows(truth), "boxes": boxes}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"entries": self.entries, "found": [list(one) for one in self._found]}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        self.entries = list(state["entries"])
+        self._found = [(step, place, boxes) for step, place, boxes in state["found"]]
 
 
-def spread(length: int, count: int) -> list[int]:
-    """Up to `count` different positions, evenly over a sequence, first and last included.
-
-    >>> spread(9, 3)
-    [0, 4, 8]
-    """
-    return sorted(set(np.linspace(0, length - 1, min(count, length)).round().astype(int).tolist()))
+def _scored(marked: Labels | Detections) -> list[list[float]]:
+    """Rows with a score; what is given is sure."""
+    scores: Iterable[float] = marked.scores.tolist() if isinstance(marked, Detections) else [1.0] * len(marked)
+    return [[*row, round(score, 4)] for row, score in zip(_rows(marked), scores, strict=True)]
 
 
 def _rows(marked: Labels | Detections) -> list[list[float]]:

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import os
+import time
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tensorboard.summary import Writer
+from tensorboard.compat.proto.event_pb2 import Event as Record
+from tensorboard.summary.writer.record_writer import RecordWriter
 
-from leocod.events import Evaluated, Event, StepLearned
+from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.rundir import append
+from leocod.sinks.base import Resting
+
+MOST_POINTS = 2000
+"""Of a curve with a value at each step: more cannot be seen, and those of a stream of weeks would fill a disk."""
 
 
-class TensorBoard:
-    """Writes scalars only; look at them with `tensorboard --logdir runs`."""
+class TensorBoard(Resting):
+    """Writes scalars only; look at them with `tensorboard --logdir runs`.
+
+    A run that goes on writes a file of its own; steps that came again have the same values as before.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._writer: Any = None
+        self._every = 1
 
     def __enter__(self) -> Self:
-        self._writer = Writer(str(self.folder))
+        self._writer = CurveFile(self.folder)
         return self
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, StepLearned | Evaluated):
+        if isinstance(event, RunStarted):
+            self._every = -(-event.steps // MOST_POINTS)
+        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and event.step % self._every == 0):
             for name, value in scalars(event).items():
                 self._writer.add_scalar(name, value, event.step)
 
@@ -31,6 +46,35 @@ class TensorBoard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._writer.close()
+
+
+class CurveFile:
+    """A file that TensorBoard reads, in which each record is there at once, whole or not at all.
+
+    TensorBoard's own writer has a thread for it, and a full disk is a traceback of that thread.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The first number is what TensorBoard puts the files of a folder in order by.
+        stem = f"events.out.tfevents.{int(time.time()):010d}.{os.getpid()}"
+        path = next(path for number in count() if not (path := folder / f"{stem}.{number}").exists())
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        self._records = RecordWriter(self)
+        self._records.write(Record(wall_time=time.time(), file_version="brain.Event:2").SerializeToString())
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        """The next point of a curve."""
+        record = Record(wall_time=time.time(), step=step)
+        record.summary.value.add(tag=name, simple_value=value)
+        self._records.write(record.SerializeToString())
+
+    def write(self, data: bytes) -> None:
+        """Called by TensorBoard, with a whole record."""
+        append(self._file, data)
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 def scalars(event: StepLearned | Evaluated) -> dict[str, float]:

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from leocod import team
 from leocod.batch import Batch
-from leocod.benchmarks.base import Shuffle
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import LossScale, grown
+from leocod.gradients import LossScale, NotFinite, grown, refuse_gradient, refuse_loss
 from leocod.learner import Learned
 from leocod.memory import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
+from leocod.stream import Shuffle
 from leocod.types import Detections, Images, LabelledFrame, Step
 
 RELEASED_INTAKE = 4
@@ -57,8 +57,6 @@ class Strategy:
         self.detector = detector
         self.options = options or self.Options()
         self.random = np.random.default_rng(seed)
-        self.useful = True
-        """Whether the last gradient is finite. With half precision it may not be; such an update is left out."""
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
         self.optimizer = torch.optim.Adam(detector.parameters(), lr=detector.learning_rate, foreach=True)
         self.loss_scale = LossScale(on=detector.precision == "float16")
@@ -83,17 +81,22 @@ class Strategy:
 
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
-        updates = [self.update(batch) for batch in self.batches(step)]
-        self.remember(step)
+        before = self.trained_state()
+        try:
+            updates = [self.update(batch) for batch in self.batches(step)]
+            self.remember(step)
+        except NotFinite as problem:
+            # Also what an earlier update of the step has changed: a step is learnt, or it is not.
+            self.load_trained_state(before)
+            return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
         return Learned(_mean_by_name(updates), {"train": time.perf_counter() - began})
 
     def update(self, batch: Batch) -> dict[str, float]:
-        """One step of the optimiser on one batch."""
+        """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
         losses = self.backward(batch)
-        if self.useful:
-            self.constrain(batch)
-        if self.useful:
-            self.optimizer.step()
+        self.constrain(batch)
+        refuse_gradient(list(self.detector.parameters()), batch.name)
+        self.optimizer.step()
         return {f"{batch.name}/{name}": value.item() for name, value in losses.items()}
 
     def backward(self, batch: Batch) -> dict[str, Tensor]:
@@ -114,7 +117,9 @@ class Strategy:
             losses |= {name: losses.get(name, 0.0) + value.detach() for name, value in of_part.items()}
         weights = list(self.detector.parameters())
         losses = team.add_up(losses, weights)
-        self.useful = self.loss_scale.take_back(weights)
+        self.loss_scale.take_back(weights)
+        refuse_loss(losses, batch.name)
+        refuse_gradient(weights, batch.name)
         return losses
 
     def predict(self, images: Images) -> list[Detections]:
@@ -154,7 +159,7 @@ class Strategy:
         """Change the gradients before they are applied."""
 
     def remember(self, step: Step) -> None:
-        """Keep what later steps need."""
+        """Keep what later steps need. Raise NotFinite, if at all, before anything is kept."""
 
     def by_recipe(self, **groups: Sequence[LabelledFrame]) -> Iterator[Batch]:
         """The groups as the recipe wants them: one update each, or all in one."""
@@ -165,10 +170,19 @@ class Strategy:
             for name, group in filled.items():
                 yield Batch.mean_of(name, group)
 
+    def trained_state(self) -> dict[str, Any]:
+        """What an update changes, as it is now. A strategy in which updates change more adds that."""
+        return {"detector": self.detector.state_dict(), "optimizer": copy.deepcopy(self.optimizer.state_dict())}
+
+    def load_trained_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to such a state."""
+        self.detector.load_state_dict(state["detector"])
+        # The optimiser takes the tensors it is given for its own.
+        self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
+
     def state_dict(self) -> dict[str, Any]:
         return {
-            "detector": self.detector.state_dict(),
-            "optimizer": copy.deepcopy(self.optimizer.state_dict()),
+            **self.trained_state(),
             "memory": self.memory.state_dict() if self.memory is not None else None,
             "random": self.random.bit_generator.state,
             "loss_scale": self.loss_scale.state_dict(),
@@ -176,9 +190,7 @@ class Strategy:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.extend_classes(state["detector"]["classes"][len(self.classes) :])
-        self.detector.load_state_dict(state["detector"])
-        # The optimiser takes the tensors it is given for its own.
-        self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
+        self.load_trained_state(state)
         if self.memory is not None:
             self.memory.load_state_dict(state["memory"])
         self.random.bit_generator.state = state["random"]

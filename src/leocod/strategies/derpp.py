@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.batch import Batch
+from leocod.gradients import NotFinite
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import LabelledFrame, LossWeights, Step
 
@@ -56,6 +57,8 @@ class DERPP(ReplayStrategy):
         most = self.detector.frames_at_once or len(pairs) or 1
         with torch.no_grad():
             logits = [one for first in range(0, len(pairs), most) for one in self._logits(pairs[first : first + most])]
+        if not all(bool(one.isfinite().all()) for one in logits):
+            raise NotFinite("a class logit to be remembered is not finite")
         self.memory.add(
             [
                 (frame, replace(labels, logits=then.cpu().numpy()))

@@ -99,14 +99,18 @@ class EWC(Strategy):
     def _weights(self) -> Tensor:
         return parameters_to_vector(self._held)
 
+    def trained_state(self) -> dict[str, Any]:
+        return super().trained_state() | {"squares": self._squares.clone(), "updates": self._updates}
+
+    def load_trained_state(self, state: Mapping[str, Any]) -> None:
+        super().load_trained_state(state)
+        self._squares, self._updates = state["squares"].clone().to(self._anchor), state["updates"]
+
     def state_dict(self) -> dict[str, Any]:
-        own = {"anchor": self._anchor, "fisher": self._fisher, "squares": self._squares}
-        counts = {"updates": self._updates, "steps": self._steps}
-        return super().state_dict() | counts | {name: value.clone() for name, value in own.items()}
+        own = {"anchor": self._anchor.clone(), "fisher": self._fisher.clone(), "steps": self._steps}
+        return super().state_dict() | own
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
-        self._updates, self._steps = state["updates"], state["steps"]
-        self._anchor, self._fisher, self._squares = (
-            state[name].clone().to(self._anchor) for name in ("anchor", "fisher", "squares")
-        )
+        self._steps = state["steps"]
+        self._anchor, self._fisher = (state[name].clone().to(self._anchor) for name in ("anchor", "fisher"))

@@ -8,8 +8,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from leocod.batch import Batch
-from leocod.benchmarks.base import Shuffle
 from leocod.strategies.base import Strategy, StrategyOptions
+from leocod.stream import Shuffle
 from leocod.types import Step
 
 

@@ -1,0 +1,288 @@
+"""A run, from its beginning or from a checkpoint, until it has ended or is asked to stop."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from leocod import team
+from leocod.checkpoint import damaged, newest_checkpoint
+from leocod.config import ExperimentConfig, differences, load_config
+from leocod.environment import command_line, environment, gone_on
+from leocod.errors import InvalidConfig, InvalidRun
+from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
+from leocod.experiment import Experiment, build, config_of, without_start
+from leocod.gradients import digest
+from leocod.interruption import Interruption
+from leocod.loop import run
+from leocod.report.report import write_report
+from leocod.rundir import RunDirectory, refuse_if_taken, write_json, write_text
+from leocod.sinks.base import Sink
+from leocod.sinks.checkpoints import Checkpoints
+from leocod.sinks.detections import DetectionFiles, coco_truth
+from leocod.sinks.guard import Guard
+from leocod.sinks.jsonl import JsonLines
+from leocod.sinks.results import ResultsFile
+from leocod.sinks.samples import Samples
+from leocod.sinks.tensorboard import TensorBoard
+
+logger = logging.getLogger(__name__)
+
+AT_REST = RunStarted | StepLearned | StepFinished
+"""Events after which a run can be broken off and saved: it only evaluates, or waits for frames."""
+
+Found = tuple[Path, dict[str, Any]] | None
+"""A checkpoint and its content, if there is one."""
+
+DIAGNOSES = {"true_boxes": "true boxes as pseudo labels"}
+"""A diagnosis as every output names it."""
+
+
+def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+    """Run it all into a new directory; returns the content of results.json.
+
+    The parts are built before the directory is made, so that a mistake leaves nothing behind. Of several processes that
+    learn as one, the first writes; the others return None.
+    """
+    experiment = build(config)
+    if team.rank():
+        _drive(experiment, out.name, BEGINNING)
+        return None
+    directory = RunDirectory.create(out)
+    with directory.locked(), _written(directory):
+        # Another one may have been quicker.
+        refuse_if_taken(out)
+        write_text(directory.config, config.to_yaml())
+        about = environment(threads=config.threads, device=config.device, command=command_line())
+        write_json(directory.environment, about, indent=2)
+        return _run(experiment, directory, sinks)
+
+
+def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+    """Go on with the run in a directory from its newest checkpoint, or from the beginning if it has none yet.
+
+    `config` must say what the run's own does, but for what nothing depends on.
+    """
+    directory = RunDirectory.open(out)
+    with directory.locked() if not team.rank() else nullcontext():
+        _refuse_another(config, load_config(directory.config), directory.config)
+        if (results := _finished(directory)) is not None:
+            return None if team.rank() else results
+        found = newest_checkpoint(directory.checkpoints)
+        if found is None:
+            experiment = build(config)
+        else:
+            _refuse_another(config, config_of(*found), found[0])
+            experiment = replace(build(without_start(config)), config=config)
+        if team.rank():
+            _drive(experiment, out.name, _restored(experiment, found, {}))
+            return None
+        with _written(directory):
+            directory.sweep()
+            directory.set_aside(found[0] if found else None)
+            _note_resumption(directory, config, found)
+            return _run(experiment, directory, sinks, found)
+
+
+def _run(
+    experiment: Experiment,
+    directory: RunDirectory,
+    others: Sequence[Sink],
+    found: Found = None,
+) -> dict[str, Any]:
+    """From the beginning, or from a checkpoint, to the report."""
+    config = experiment.config
+    write_json(directory.test, coco_truth(experiment.evaluator.test, experiment.benchmark.classes))
+    experiment.labels.path = directory.labels
+    results = ResultsFile(
+        directory.results,
+        _about(config),
+        experiment.labels,
+        config.evaluate.metrics,
+        single_pass=experiment.learner.single_pass,
+        lost_test_frames=experiment.benchmark.lost_test_frames,
+    )
+    guard = Guard(config.bad_steps)
+    sinks: list[Sink] = [
+        *others,
+        JsonLines(directory.events, directory.earlier_events, pack_every=config.record.pack_events_every),
+        TensorBoard(directory.tensorboard),
+        DetectionFiles(directory.detections, keep=config.record.detections),
+        experiment.labels,
+        Samples(directory.samples, experiment.benchmark, experiment.learner, experiment.evaluator.test),
+        results,
+        guard,
+    ]
+    by_name = {type(sink).__name__: sink for sink in sinks}
+    checkpoints = Checkpoints(
+        directory.checkpoints,
+        experiment.learner,
+        by_name,
+        every=config.checkpoint.every,
+        keep=config.checkpoint.keep,
+        config=config.model_dump(mode="json"),
+    )
+    begin = _restored(experiment, found, by_name)
+    _drive(experiment, directory.path.name, begin, sinks, checkpoints, guard)
+    write_json(directory.memory, _memory(experiment), indent=2)
+    write_report([directory.path], directory.report)
+    return results.content
+
+
+@contextmanager
+def _written(directory: RunDirectory) -> Iterator[None]:
+    """A disk that is full, or gone, is not our mistake."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or directory.path
+        raise InvalidRun(f"{where} cannot be written ({error.strerror or error}). Mend that first.") from error
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Where a run begins, or goes on."""
+
+    step: int
+    unfinished: bool = False
+    """Whether the step before has been learnt, but not evaluated."""
+
+
+BEGINNING = Begin(0)
+
+
+def _restored(experiment: Experiment, found: Found, sinks: Mapping[str, Sink]) -> Begin:
+    """Put everything back as it was saved."""
+    if found is None:
+        return BEGINNING
+    path, state = found
+    try:
+        experiment.learner.load_state_dict(state["learner"])
+        for name, sink in sinks.items():
+            # One that only this run has, such as the progress bar of a terminal, has nothing to go on from.
+            if name in state["sinks"]:
+                sink.load_state_dict(state["sinks"][name])
+        torch.set_rng_state(state["torch_random"])
+        if state["cuda_random"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(state["cuda_random"])
+        return Begin(state["step"] + 1, unfinished=not state["finished"])
+    except Exception as error:
+        raise damaged(path, error) from error
+
+
+def _drive(
+    experiment: Experiment,
+    name: str,
+    begin: Begin,
+    sinks: Sequence[Sink] = (),
+    checkpoints: Checkpoints | None = None,
+    guard: Guard | None = None,
+) -> None:
+    """Tell every sink what happens. Whatever ends the run early, what has been learnt by then is saved."""
+    readers = [*sinks, *([checkpoints] if checkpoints else [])]
+    started = RunStarted(
+        name,
+        experiment.benchmark.classes,
+        len(experiment.stream),
+        first_step=begin.step,
+        single_pass=experiment.learner.single_pass,
+    )
+    with Interruption() as interruption, ExitStack() as stack:
+        for reader in readers:
+            stack.enter_context(reader)
+        all_told = False
+        events = run(
+            experiment.stream, experiment.learner, experiment.evaluator, begin.step, unfinished=begin.unfinished
+        )
+        try:
+            for event in chain([started], events):
+                interruption.at_rest = all_told = False
+                if isinstance(event, Evaluated):
+                    team.agree("The weights", lambda: digest(experiment.learner.in_use.state_dict()["weights"]))
+                for reader in readers:
+                    reader(event)
+                all_told = True
+                if isinstance(event, StepFinished) and guard is not None:
+                    guard.check()
+                if isinstance(event, AT_REST):
+                    interruption.rest(between_steps=isinstance(event, StepFinished))
+        except Exception as error:
+            # Where some sinks know of an event and others do not, there is nothing consistent to save.
+            if checkpoints is not None and all_told:
+                _save(checkpoints, error)
+            raise
+
+
+def _save(checkpoints: Checkpoints, reason: Exception) -> None:
+    """The last thing that a run does. What ended it is told in any case."""
+    try:
+        checkpoints.save()
+    except OSError as error:
+        reason.add_note(f"Not saved: {error}")
+
+
+def _about(config: ExperimentConfig) -> dict[str, Any]:
+    return {
+        "benchmark": config.benchmark.name,
+        "detector": config.detector.name,
+        "strategy": config.strategy.name,
+        "efficient_cls": config.efficient_cls is not None,
+        "ema": config.efficient_cls is not None and config.efficient_cls.ema,
+        "pseudo_labels": config.efficient_cls is not None and config.efficient_cls.pseudo_labels,
+        "labels_per_step": config.labels.per_step,
+        "labels_nested": config.labels.nested,
+        "seed": config.seed,
+        "diagnosis": DIAGNOSES[config.diagnosis] if config.diagnosis else None,
+    }
+
+
+def _memory(experiment: Experiment) -> dict[str, Any]:
+    memory = experiment.learner.memory
+    if memory is None:
+        return {"bytes": experiment.stream.bytes, "frames": 0, "by_class": {}}
+    return {
+        "bytes": memory.bytes,
+        "frames": len(memory),
+        "by_class": {
+            name: {"frames": memory.count(number), "seen": memory.seen.get(number, 0)}
+            for number, name in enumerate(experiment.learner.classes)
+        },
+    }
+
+
+def _refuse_another(config: ExperimentConfig, own: ExperimentConfig, where: Path) -> None:
+    if changed := differences(own, config):
+        raise InvalidConfig(
+            f"The run cannot go on: it would not be the one of {where}. {'; '.join(changed)}. Put that back, or start "
+            "a new run."
+        )
+
+
+def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: Found) -> None:
+    """With what the run goes on. Other versions may compute other last digits."""
+    write_text(directory.config, config.to_yaml())
+    now = environment(threads=config.threads, device=config.device, command=command_line())
+    content, changed = gone_on(directory.environment, found[1]["step"] + 1 if found else 0, now)
+    if changed:
+        logger.warning("Other versions than before, so the last digits may differ: %s.", "; ".join(changed))
+    write_json(directory.environment, content, indent=2)
+
+
+def _finished(directory: RunDirectory) -> dict[str, Any] | None:
+    """The results of a run that has ended; the report is what it writes last."""
+    if not (directory.results.exists() and directory.report.exists()):
+        return None
+    try:
+        results: dict[str, Any] = json.loads(directory.results.read_text(encoding="utf-8"))
+    except ValueError:
+        # Damaged: it is made again from the last checkpoint.
+        return None
+    return results
