@@ -147,11 +147,11 @@ def test_lambda_scales_the_region_losses_of_pseudo_labelled_frames_and_nothing_e
 def test_frames_in_which_nothing_is_sure_count_as_empty_or_are_left_out(learner, a_step):
     step = a_step(frames=4, labelled=1)
 
-    kept = sees(learner(), detections(0.2)).pseudo_label(step)
-    dropped = sees(learner(empty_frames=False), detections(0.2)).pseudo_label(step)
+    kept = sees(learner(), detections(0.2)).learn(step).pseudo
+    dropped = sees(learner(empty_frames=False), detections(0.2)).learn(step).pseudo
 
-    assert [len(labels) for _, labels in kept] == [0, 0, 0]
-    assert dropped == []
+    assert [len(labels) for labels in kept.values()] == [0, 0, 0]
+    assert dropped == {}
 
 
 def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):

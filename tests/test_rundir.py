@@ -133,9 +133,9 @@ def test_checkpoints_after_the_one_that_is_used_are_set_aside(tmp_path: Path) ->
     for step in range(4):
         write_text(directory.checkpoints / f"step_0000{step}.pt", "")
 
-    directory.set_aside(None)
+    directory.set_aside(None, -1)
     assert len(by_step(directory.checkpoints, ".pt")) == 4
-    directory.set_aside(directory.checkpoints / "step_00001.pt")
+    directory.set_aside(directory.checkpoints / "step_00001.pt", 1)
 
     assert sorted(path.name for path in directory.checkpoints.iterdir()) == [
         *("step_00000.pt", "step_00001.pt", "step_00002.pt.damaged", "step_00003.pt.damaged")

@@ -342,9 +342,9 @@ def test_another_config_is_refused_with_every_key_that_differs_and_nothing_chang
 def test_a_config_file_that_was_edited_meanwhile_is_refused_by_the_checkpoint(tmp_path):
     broken_off(tmp_path / "run", configured(), StepLearned, 1)
     file = tmp_path / "run" / "config.yaml"
-    file.write_text(file.read_text().replace("bad_steps: 20", "bad_steps: 7"))
+    file.write_text(file.read_text().replace("precision: float32", "precision: bfloat16"))
 
-    with pytest.raises(InvalidConfig, match=r"step_00000\.pt\. bad_steps was 20 and is 7\."):
+    with pytest.raises(InvalidConfig, match=r'step_00000\.pt\. precision was "float32" and is "bfloat16"\.'):
         resume_experiment(load_config(file), tmp_path / "run")
 
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.resource_tracker import ensure_running
 from typing import Any, TypeVar, cast
 
-from leocod.errors import LeocodError
+from leocod.errors import LeocodError, SourceAway
 
 Thing = TypeVar("Thing")
+
+END = object()
 
 EACH_AHEAD = 2
 """Things that each process has ready at most: what bounds the memory."""
@@ -36,7 +38,8 @@ def ahead(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int)
         # A process that is forked has the locks of threads that it does not have, of a video decoder for example.
         multiprocessing_context="spawn",
     )
-    for thing in _started(made):
+    things = _started(made)
+    while (thing := _next(things)) is not END:
         if isinstance(thing, LeocodError):
             raise thing
         yield thing
@@ -56,6 +59,14 @@ def _started(made: Iterable[Thing]) -> Iterator[Thing]:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGCHLD, heard)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _next(things: Iterator[Any]) -> Any:
+    try:
+        return next(things, END)
+    # Torch's word for a process that was killed, for the memory that it took for example.
+    except RuntimeError as error:
+        raise SourceAway(f"A process that reads ahead has ended ({str(error).splitlines()[0]}).") from error
 
 
 class _Made:

@@ -78,16 +78,23 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise TypeError(f"a {type(state).__name__}, not a checkpoint")
+    # The file may be as it should, and only not be had at the moment.
+    except (MemoryError, OSError) as error:
+        raise InvalidRun(f"{path} cannot be read ({error}).") from error
     # A file can be damaged, or forged, in more ways than zipfile and torch have errors for.
     except Exception as error:
         raise damaged(path, error) from error
     return state
 
 
-def damaged(path: Path, error: Exception) -> InvalidRun:
+class Damaged(InvalidRun):
+    """A checkpoint that is not as it was saved, or that does not fit."""
+
+
+def damaged(path: Path, error: Exception) -> Damaged:
     """What is wrong with a checkpoint, in one line."""
     first = one_line(str(error).splitlines()[0]) if str(error) else ""
-    return InvalidRun(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
+    return Damaged(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
 
 
 def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
@@ -100,7 +107,7 @@ def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     for path in reversed(saved):
         try:
             return path, read_checkpoint(path)
-        except InvalidRun as error:
+        except Damaged as error:
             problems.append(error)
             if path != saved[0]:
                 logger.warning("%s The one before is used.", error)
@@ -115,7 +122,7 @@ class _Written(io.RawIOBase):
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
-        self.error: OSError | None = None
+        self.error: BaseException | None = None
 
     def writable(self) -> bool:
         return True
@@ -126,7 +133,8 @@ class _Written(io.RawIOBase):
         try:
             while rest:
                 rest = rest[self.file.write(rest) :]
-        except OSError as error:
+        # A second Ctrl-C, too.
+        except BaseException as error:
             self.error = error
             raise
         return size

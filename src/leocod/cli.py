@@ -179,7 +179,7 @@ def _told_how_to_go_on(directory: Path) -> Iterator[None]:
     except (InvalidConfig, RunExists):
         raise
     except LeocodError as error:
-        raise LeocodError(" ".join([str(error), *getattr(error, "__notes__", []), _how_to_go_on(directory)])) from error
+        raise LeocodError(f"{error} {_how_to_go_on(directory)}") from error
 
 
 def _how_to_go_on(directory: Path) -> str:

@@ -217,7 +217,7 @@ def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
     return validated(ExperimentConfig, values)
 
 
-MAY_CHANGE = ("checkpoint", "record", "patience", "workers")
+MAY_CHANGE = ("checkpoint", "record", "patience", "workers", "bad_steps")
 """Keys that a run may go on with other values of: nothing that is learnt or measured depends on them."""
 
 

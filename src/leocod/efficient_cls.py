@@ -114,10 +114,10 @@ class EfficientCLS:
 
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
-        pseudo = self.pseudo_label(step)
-        warning = self.watch.look(step.labelled("human"), pseudo)
-        if self.options.pause and self.watch.alarm:
-            pseudo = []
+        found = self.pseudo_label(step)
+        warning = self.watch.look(step.labelled("human"), found)
+        paused = self.options.pause and self.watch.alarm
+        pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         shown = [augmented(pair, self.random) for pair in pseudo] if self.options.augment else pseudo
         prepared = time.perf_counter()
@@ -163,11 +163,10 @@ class EfficientCLS:
             return []
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
-        pairs = [
+        return [
             (frame, replace(labels, source="pseudo", weights=weights))
             for frame, labels in zip(frames, self._labeller(frames), strict=True)
         ]
-        return [pair for pair in pairs if self.options.empty_frames or len(pair[1])]
 
     def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from leocod import __version__
+from leocod import __version__, team
 
 PACKAGES = ("torch", "torchvision", "numpy", "pillow", "faster-coco-eval", "pydantic")
 
@@ -29,6 +29,7 @@ def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[st
         "cpus": os.cpu_count(),
         "threads": threads,
         "device": device,
+        "processes": team.size(),
         "source": source_state(Path(__file__).parent),
         "command": list(command),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -42,7 +43,7 @@ def gone_on(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, An
     except (OSError, ValueError, TypeError):
         content = dict(now)
     before = (content.get("resumed") or [content])[-1]
-    names = ("leocod", "python", *PACKAGES, "machine", "source")
+    names = ("leocod", "python", *PACKAGES, "machine", "processes", "source")
     changed = [f"{name} was {before.get(name)} and is {now[name]}" for name in names if before.get(name) != now[name]]
     return {**content, "resumed": [*content.get("resumed", []), {"from_step": step, **now}]}, changed
 

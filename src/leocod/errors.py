@@ -12,7 +12,6 @@ LeocodError               every error that is not our own mistake; the command l
 ├── SourceAway            frames that cannot be had at the moment
 ├── SourceEnded           no more frames, though more were expected
 ├── Diverged              a learner whose numbers are not finite any more
-├── Interrupted           somebody asked the run to stop
 └── Disagreement          processes that learn as one, and have not the same
 """
 
@@ -80,8 +79,12 @@ class Diverged(LeocodError):
     """A learner whose numbers are not finite any more."""
 
 
-class Interrupted(LeocodError):
-    """Somebody asked the run to stop, by a signal."""
+class Interrupted(BaseException):
+    """Somebody asked the run to stop, by a signal.
+
+    Not an error, and beside the others as KeyboardInterrupt is: it may come anywhere, and nobody on the way up who
+    catches what a damaged file can raise may take it for that.
+    """
 
     def __init__(self, message: str, signal: int) -> None:
         super().__init__(message)

@@ -70,9 +70,9 @@ def refuse_gradient(weights: Sequence[nn.Parameter], of: str) -> None:
 
 
 def is_finite(weights: Sequence[nn.Parameter]) -> bool:
-    """Whether the length of every gradient is a finite number."""
+    """Whether the square of the length of every gradient is a finite number."""
     gradients = [one.grad for one in weights if one.grad is not None]
-    return not gradients or bool(torch.stack(torch._foreach_norm(gradients)).isfinite().all())
+    return not gradients or bool(torch.stack(torch._foreach_norm(gradients)).square().isfinite().all())
 
 
 class LossScale:

@@ -46,10 +46,10 @@ class Interruption:
 
         Of several processes, all have to stop after the same step; they ask each other between steps.
         """
-        alone = team.size() == 1
+        # First: whoever asks in between is heard by one of the two.
+        self.at_rest = alone = team.size() == 1
         if alone or between_steps:
             self._leave(team.any_of(self.asked))
-        self.at_rest = alone
 
     def _leave(self, asked: signal.Signals | None) -> None:
         if asked is not None:

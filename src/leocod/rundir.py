@@ -66,7 +66,7 @@ class RunDirectory:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Be the only process that writes here. The system lets go of the lock with the process, however it ends."""
-        lock = FileLock(self.path / ".lock", timeout=0)
+        lock = FileLock(self.path / ".lock", timeout=0, fallback_to_soft=False)
         try:
             lock.acquire()
         except Timeout as error:
@@ -93,11 +93,17 @@ class RunDirectory:
             )
         return cls(path)
 
-    def set_aside(self, used: Path | None) -> None:
-        """Take the checkpoints after the one that is used out of the row: they are damaged."""
+    def set_aside(self, used: Path | None, step: int) -> None:
+        """Take what is later than the checkpoint that is used out of the way.
+
+        Later checkpoints are damaged; detections of later steps than this one will be made again.
+        """
         saved = by_step(self.checkpoints, ".pt")
         for later in saved[saved.index(used) + 1 :] if used else []:
             later.replace(later.with_name(f"{later.name}.damaged"))
+        for later in by_step(self.detections, ".json"):
+            if int(later.stem.removeprefix("step_")) > step:
+                later.unlink()
 
 
 def refuse_if_taken(path: Path) -> None:

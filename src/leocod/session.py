@@ -17,7 +17,7 @@ from leocod import team
 from leocod.checkpoint import damaged, newest_checkpoint
 from leocod.config import ExperimentConfig, differences, load_config
 from leocod.environment import command_line, environment, gone_on
-from leocod.errors import InvalidConfig, InvalidRun
+from leocod.errors import Interrupted, InvalidConfig, InvalidRun
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
 from leocod.experiment import Experiment, build, config_of, without_start
 from leocod.gradients import digest
@@ -54,7 +54,7 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
     """
     experiment = build(config)
     if team.rank():
-        _drive(experiment, out.name, BEGINNING)
+        _follow(experiment, out)
         return None
     directory = RunDirectory.create(out)
     with directory.locked(), _written(directory):
@@ -82,12 +82,13 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
         else:
             _refuse_another(config, config_of(*found), found[0])
             experiment = replace(build(without_start(config)), config=config)
+            _refuse_other_data(experiment, *found)
         if team.rank():
-            _drive(experiment, out.name, _restored(experiment, found, {}))
+            _follow(experiment, out, found)
             return None
         with _written(directory):
             directory.sweep()
-            directory.set_aside(found[0] if found else None)
+            directory.set_aside(found[0] if found else None, _evaluated_until(found))
             _note_resumption(directory, config, found)
             return _run(experiment, directory, sinks, found)
 
@@ -122,6 +123,10 @@ def _run(
         guard,
     ]
     by_name = {type(sink).__name__: sink for sink in sinks}
+    if len(by_name) < len(sinks):
+        raise ValueError(
+            f"Sinks of the same name: {[type(sink).__name__ for sink in sinks]}. A checkpoint knows them by it."
+        )
     checkpoints = Checkpoints(
         directory.checkpoints,
         experiment.learner,
@@ -131,10 +136,16 @@ def _run(
         config=config.model_dump(mode="json"),
     )
     begin = _restored(experiment, found, by_name)
-    _drive(experiment, directory.path.name, begin, sinks, checkpoints, guard)
+    _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard)
     write_json(directory.memory, _memory(experiment), indent=2)
     write_report([directory.path], directory.report)
     return results.content
+
+
+def _follow(experiment: Experiment, out: Path, found: Found = None) -> None:
+    """What a process of a team does that is not the first: learn the same, and write nothing."""
+    guard = Guard(experiment.config.bad_steps)
+    _drive(experiment, out.name, _restored(experiment, found, {"Guard": guard}), [guard], guard=guard)
 
 
 @contextmanager
@@ -214,19 +225,23 @@ def _drive(
                     guard.check()
                 if isinstance(event, AT_REST):
                     interruption.rest(between_steps=isinstance(event, StepFinished))
-        except Exception as error:
+        except (Exception, Interrupted) as error:
+            # What is being saved now is not to be broken off.
+            interruption.at_rest = False
             # Where some sinks know of an event and others do not, there is nothing consistent to save.
             if checkpoints is not None and all_told:
                 _save(checkpoints, error)
             raise
 
 
-def _save(checkpoints: Checkpoints, reason: Exception) -> None:
+def _save(checkpoints: Checkpoints, reason: BaseException) -> None:
     """The last thing that a run does. What ended it is told in any case."""
     try:
         checkpoints.save()
     except OSError as error:
-        reason.add_note(f"Not saved: {error}")
+        # An OSError has the same reason, most likely.
+        if not isinstance(reason, OSError):
+            reason.args = (f"{reason} Not saved: {error}.", *reason.args[1:])
 
 
 def _about(config: ExperimentConfig) -> dict[str, Any]:
@@ -266,6 +281,22 @@ def _refuse_another(config: ExperimentConfig, own: ExperimentConfig, where: Path
         )
 
 
+def _refuse_other_data(experiment: Experiment, path: Path, state: Mapping[str, Any]) -> None:
+    """What the config names may have changed on the disk."""
+    before = len(state["classes"]), state["steps"]
+    now = len(experiment.benchmark.classes), len(experiment.stream)
+    if list(experiment.benchmark.classes) != list(state["classes"]) or before != now:
+        raise InvalidRun(
+            f"The run cannot go on: the data are not those of {path}, which had {before[0]} classes and {before[1]} "
+            f"steps; there are {now[0]} and {now[1]} now, or other names. Put them back, or start a new run."
+        )
+
+
+def _evaluated_until(found: Found) -> int:
+    """The last step whose evaluation, if there was one, the run that goes on has no need to repeat."""
+    return -1 if found is None else found[1]["step"] if found[1]["finished"] else found[1]["step"] - 1
+
+
 def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: Found) -> None:
     """With what the run goes on. Other versions may compute other last digits."""
     write_text(directory.config, config.to_yaml())
@@ -278,7 +309,7 @@ def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: F
 
 def _finished(directory: RunDirectory) -> dict[str, Any] | None:
     """The results of a run that has ended; the report is what it writes last."""
-    if not (directory.results.exists() and directory.report.exists()):
+    if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None
     try:
         results: dict[str, Any] = json.loads(directory.results.read_text(encoding="utf-8"))

@@ -101,6 +101,9 @@ class Stream:
     def _awaited(self, index: int, read: Read) -> Sequence[LabelledFrame]:
         """What was read; from a source that is away, what is read once it is back."""
         self.warnings = []
+        # Whoever read ahead may have come too early.
+        if self.workers and _why_away(read) is not None:
+            read = self._read(index)
         began = time.monotonic()
         while (away := _why_away(read)) is not None:
             waited = time.monotonic() - began

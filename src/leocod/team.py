@@ -80,9 +80,10 @@ def add_up(losses: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dic
 def _add_gradients(weights: Sequence[nn.Parameter]) -> None:
     """A weight that no process has a gradient for keeps none: an optimiser leaves it alone, but moves one with zero."""
     has = torch.tensor([float(one.grad is not None) for one in weights], device=weights[0].device)
-    distributed.all_reduce(has)
     total = gradient_of(weights)
-    distributed.all_reduce(total)
+    with _all_there():
+        distributed.all_reduce(has)
+        distributed.all_reduce(total)
     set_gradient(weights, total)
     for one, count in zip(weights, has.tolist(), strict=True):
         if not count:
@@ -121,5 +122,15 @@ def agree(what: str, digest: Callable[[], str]) -> None:
 def _gathered(one: Thing) -> list[Thing]:
     """What each process has, in order."""
     all_of_them: list[Thing] = [one] * size()
-    distributed.all_gather_object(all_of_them, one)
+    with _all_there():
+        distributed.all_gather_object(all_of_them, one)
     return all_of_them
+
+
+@contextmanager
+def _all_there() -> Iterator[None]:
+    """Torch's word for a process that has left the team is a RuntimeError."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise Disagreement("Another process of the team has ended; see what it said.") from error

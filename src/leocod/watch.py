@@ -36,8 +36,9 @@ class Watch:
 
     def _judged(self) -> Alarm | None:
         frames, objects, pseudo_frames, found = map(sum, zip(*self._counts, strict=True))
+        # Where people see nothing, there is nothing to compare with, and so no news.
         if len(self._counts) < (self._counts.maxlen or 0) or not objects:
-            return None
+            return self.alarm
         if not found:
             return "none"
         return "flood" if found / pseudo_frames > self.flood * objects / frames else None

@@ -92,7 +92,7 @@ def test_between_steps_it_saves_what_is_finished_when_asked(tmp_path: Path) -> N
     for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0)):
         sink(event)
 
-    assert sink.save() == 0
+    sink.save()
 
     assert read_checkpoint(tmp_path / "step_00000.pt")["finished"] is True
 
@@ -112,12 +112,13 @@ def test_a_step_that_is_learnt_but_not_evaluated_is_saved_as_that_and_then_as_fi
 
 def test_while_a_step_is_being_learnt_nothing_is_saved(tmp_path: Path) -> None:
     sink = a_sink(tmp_path, every=1)
-    assert sink.save() is None
+    sink.save()
 
     for event in (RunStarted("a run", (), 9, 0), StepArrived(0), learned(0), StepFinished(0), StepArrived(1)):
         sink(event)
 
-    assert sink.save() == 0
+    sink.save()
+
     assert [file.name for file in tmp_path.iterdir()] == ["step_00000.pt"]
 
 
@@ -127,7 +128,7 @@ def test_what_is_saved_already_is_not_written_again(tmp_path: Path) -> None:
         sink(event)
     (tmp_path / "step_00000.pt").unlink()
 
-    assert sink.save() == 0
+    sink.save()
 
     assert not list(tmp_path.iterdir())
 

@@ -56,24 +56,21 @@ class Checkpoints(Resting):
         elif isinstance(event, StreamEnded):
             self.save()
 
-    def save(self) -> int | None:
-        """The learner as it is, whole or not at all; then forget the oldest. Not while it learns.
-
-        Returns the step that is saved last, now or before.
-        """
+    def save(self) -> None:
+        """The learner as it is, whole or not at all; then forget the oldest. Not while it learns."""
         if self._at_rest is not None and self._at_rest != self._saved:
             step, finished = self._at_rest
             write_checkpoint(self.folder / f"{step_name(step)}{ENDING}", self._state(step, finished))
             self._saved = self._at_rest
             for old in by_step(self.folder, ENDING)[: -self.keep]:
                 old.unlink()
-        return None if self._saved is None else self._saved[0]
 
     def _state(self, step: int, finished: bool) -> dict[str, Any]:
         return {
             "step": step,
             "finished": finished,
             "classes": list(self._started.classes) if self._started else [],
+            "steps": self._started.steps if self._started else 0,
             "config": self.config,
             "learner": self.learner.state_dict(),
             "sinks": {name: sink.state_dict() for name, sink in self.sinks.items()},

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -90,15 +91,12 @@ class JsonLines(Resting):
 
     def _unpack(self) -> None:
         """Bring back what was packed after the state was saved: the first such file begins where this one did."""
-        later = {path: step for step, path in packed_events(self.folder).items() if step >= self._next_step}
+        later = [path for step, path in packed_events(self.folder).items() if step >= self._next_step]
         if later:
-            with (
-                gzip.open(min(later, key=later.__getitem__)) as packed,
-                replacing(self.path) as temporary,
-                temporary.open("wb") as file,
-            ):
-                shutil.copyfileobj(packed, file)
-        for path in later:
+            with replacing(self.path) as temporary:
+                temporary.write_bytes(_unpacked(later[0]))
+        # The first one last: it is needed until all others are gone.
+        for path in reversed(later):
             path.unlink()
 
     def state_dict(self) -> dict[str, Any]:
@@ -109,6 +107,13 @@ class JsonLines(Resting):
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         self._bytes, self._next_step = state["bytes"], state["next_step"]
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidRun(f"{path} cannot be read ({error}). Put it back.") from error
 
 
 def as_mapping(event: Event) -> dict[str, Any]:

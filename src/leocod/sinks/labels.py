@@ -9,7 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from leocod.events import Event, RunFinished, StepLearned
 from leocod.labelling import BudgetLabeller, FixedLabeller
@@ -70,13 +72,13 @@ class LabelRecord(Resting):
 
     def forget(self, skipped: Mapping[int, str]) -> None:
         """A label for a frame that cannot be read was asked for and never given."""
-        if not set(skipped).isdisjoint(self._ids):
-            left = [pair for pair in zip(self._steps, self._ids, strict=True) if pair[1] not in skipped]
-            self._steps, self._ids = array("q", [step for step, _ in left]), array("q", [frame for _, frame in left])
+        kept = ~np.isin(_numbers(self._ids), list(skipped))
+        if not kept.all():
+            self._steps, self._ids = (array("q", _numbers(held)[kept].tolist()) for held in (self._steps, self._ids))
 
     def state_dict(self) -> dict[str, Any]:
         known = {"steps": self._steps[: self.count], "ids": self._ids[: self.count]}
-        return {"until": self._known_until} | {name: torch.tensor(held) for name, held in known.items()}
+        return {"until": self._known_until} | {name: torch.tensor(_numbers(held)) for name, held in known.items()}
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         self._known_until = state["until"]
@@ -88,3 +90,8 @@ class LabelRecord(Resting):
             labeller = self.labeller
             drawn = {"per_step": labeller.per_step, "seed": labeller.seed, "nested": labeller.nested}
             write_json(self.path, {**drawn, "frames": {str(step): ids for step, ids in self.frames.items()}})
+
+
+def _numbers(held: array[int]) -> NDArray[np.int64]:
+    """All at once: one by one, a million of them would take longer than a step. A copy, so that more can be added."""
+    return np.frombuffer(held, np.int64).copy()
