@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from leocod.ahead import EACH_AHEAD, ahead
-from leocod.errors import InvalidData
+from leocod.errors import InvalidData, SourceAway
 
 WORK = """
 import os
@@ -26,6 +26,11 @@ def leave_a_mark(folder, number):
 
 def deaf_to(number):
     return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+def killed_at_two(number):
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
 
 def breaks_at_two(number):
     if number == 2:
@@ -82,3 +87,13 @@ def test_ctrl_c_is_for_this_process_to_answer_and_not_for_those_that_work_for_it
     assert signal.SIGINT in deaf
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
     assert signal.getsignal(signal.SIGCHLD) == heard
+
+
+@pytest.mark.slow
+def test_a_process_that_was_killed_is_told_in_one_line(work):
+    made = []
+
+    with pytest.raises(SourceAway, match=r"^A process that reads ahead has ended \([^\n]+\)\.$"):
+        made.extend(ahead(work.killed_at_two, range(5), workers=1))
+
+    assert made == [0, 1]

@@ -213,3 +213,24 @@ def test_what_fails_while_writing_takes_the_place_of_nothing(file: Path, state: 
 
     assert file.read_bytes() == before
     assert list(file.parent.iterdir()) == [file]
+
+
+class Hasty(io.FileIO):
+    """A file at the writing of which somebody presses Ctrl-C again."""
+
+    def write(self, data: Any) -> int:
+        if self.tell():
+            raise KeyboardInterrupt(2)
+        return super().write(data)
+
+
+def test_whoever_cannot_wait_for_the_end_of_writing_is_heard_and_nothing_is_left(
+    tmp_path: Path, state: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "open", lambda path, mode, buffering: Hasty(path, mode))
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        write_checkpoint(tmp_path / "step_00003.pt", state)
+
+    assert caught.value.args == (2,)
+    assert list(tmp_path.iterdir()) == []

@@ -398,3 +398,13 @@ def test_after_a_refused_step_the_slow_learner_stays_where_it_is(learner, a_step
 
     assert torch.equal(weights(plug_in.slow), before)
     assert plug_in.steps_learned == 1
+
+
+def test_silence_is_noticed_also_where_empty_frames_are_left_out(learner, a_step):
+    plug_in = sees(learner(watch_steps=2, empty_frames=False), detections(0.1))
+
+    learned = [plug_in.learn(a_step(index)) for index in range(3)]
+
+    assert [len(one.warnings) for one in learned] == [0, 1, 0]
+    assert learned[1].warnings[0].startswith("Pseudo labels have collapsed: 0.00 a frame")
+    assert [one.pseudo for one in learned] == [{}] * 3

@@ -25,3 +25,7 @@ def test_the_tree_on_top_names_every_error() -> None:
 def test_one_except_catches_them_all() -> None:
     with pytest.raises(LeocodError):
         raise UnknownName("strategy", "x", [])
+
+
+def test_nobody_who_catches_errors_catches_a_wish_to_stop() -> None:
+    assert not issubclass(errors.Interrupted, Exception)

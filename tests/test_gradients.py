@@ -171,3 +171,8 @@ def test_where_there_is_no_gradient_there_is_nothing_to_take_back(monkeypatch):
     scale.take_back([nn.Parameter(torch.zeros(1))])
 
     assert scale.factor == LossScale.START
+
+
+def test_a_single_weight_whose_gradient_has_no_finite_square_is_noticed():
+    assert is_finite([a_weight(1e18)])
+    assert not is_finite([a_weight(1e25)])

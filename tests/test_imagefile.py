@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import struct
 import zlib
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from leocod.errors import InvalidFrame
+from leocod.errors import Interrupted, InvalidFrame
 from leocod.imagefile import Upright, one_line, orientation_of, pixels_of, size_of, why_absent
 
 
@@ -136,3 +137,17 @@ def test_an_odd_name_is_told_in_one_line():
 def test_a_long_text_is_cut_when_it_is_asked_for():
     assert one_line("x" * 100, 10) == "xxxxxxx..."
     assert one_line("x" * 10, 10) == "x" * 10
+
+
+def test_a_wish_to_stop_is_not_damage(picture, monkeypatch):
+    path, _ = picture("one.jpg")
+
+    def asked(*_):
+        raise Interrupted("Asked to stop by SIGTERM.", signal.SIGTERM)
+
+    monkeypatch.setattr(Image.Image, "getexif", asked)
+    monkeypatch.setattr(Image.Image, "convert", asked)
+
+    for look in (orientation_of, pixels_of):
+        with pytest.raises(Interrupted):
+            look(path)

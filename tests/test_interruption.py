@@ -93,3 +93,14 @@ def test_in_another_thread_nobody_asks() -> None:
     thread.join()
 
     assert met == before
+
+
+def test_a_signal_that_comes_while_one_asks_whether_one_came_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(own: signal.Signals | None) -> signal.Signals | None:
+        signal.raise_signal(signal.SIGTERM)
+        return own
+
+    monkeypatch.setattr("leocod.team.any_of", late)
+
+    with Interruption() as interruption, pytest.raises(Interrupted, match="SIGTERM"):
+        interruption.rest(between_steps=True)

@@ -222,3 +222,16 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
     assert (tmp_path / "there" / "file").read_text() == "content"
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_detections_of_later_steps_are_removed_and_no_others(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    for step in (0, 1, 2, 100_000):
+        write_text(directory.detections / f"step_{step:05d}.json", "")
+    write_text(directory.detections / "step_mine.json", "")
+
+    directory.set_aside(None, 1)
+
+    assert sorted(path.name for path in directory.detections.iterdir()) == [
+        *("step_00000.json", "step_00001.json", "step_mine.json")
+    ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from digests import digests
 
 from leocod import find
 from leocod.benchmarks.wander import Wander
-from leocod.checkpoint import newest_checkpoint, read_checkpoint
+from leocod.checkpoint import newest_checkpoint, read_checkpoint, write_checkpoint
 from leocod.config import load_config, override
 from leocod.detectors.tiny import Tiny
 from leocod.errors import Diverged, Interrupted, InvalidConfig, InvalidRun, SourceAway, SourceEnded
@@ -445,3 +447,80 @@ def test_bad_steps_in_a_row_are_counted_across_a_break(tmp_path, monkeypatch):
 
     results = resume_experiment(config, tmp_path / "run", [counts])
     assert (results["steps"], results["refused_steps"]) == (3, 2)
+
+
+def without_a_source_from(monkeypatch, missing):
+    moment = Wander.moment
+
+    def away(self, step):
+        if step >= missing:
+            raise SourceAway("Gone.")
+        return moment(self, step)
+
+    monkeypatch.setattr(Wander, "moment", away)
+
+
+def test_asked_to_stop_while_the_last_checkpoint_is_saved_it_is_saved_whole(tmp_path, monkeypatch):
+    def asked(path, state):
+        signal.raise_signal(signal.SIGTERM)
+        write_checkpoint(path, state)
+
+    without_a_source_from(monkeypatch, 2)
+    monkeypatch.setattr("leocod.sinks.checkpoints.write_checkpoint", asked)
+
+    with pytest.raises(SourceAway, match=r"^Step 2: Gone\.$"):
+        run_experiment(configured("checkpoint.every=100"), tmp_path / "run")
+
+    assert read_checkpoint(tmp_path / "run" / "checkpoints" / "step_00001.pt")["step"] == 1
+
+
+def test_that_the_last_checkpoint_could_not_be_saved_is_told_with_what_ended_the_run(tmp_path, monkeypatch):
+    def full(path, state):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    without_a_source_from(monkeypatch, 2)
+    monkeypatch.setattr("leocod.sinks.checkpoints.write_checkpoint", full)
+
+    with pytest.raises(SourceAway) as caught:
+        run_experiment(configured("checkpoint.every=100"), tmp_path / "run")
+
+    assert str(caught.value).startswith("Step 2: Gone. Not saved: ")
+    assert "No space left on device" in str(caught.value)
+
+
+def test_two_sinks_that_a_checkpoint_could_not_tell_apart_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"Sinks of the same name: .*'Counts', 'Counts'"):
+        run_experiment(configured(), tmp_path / "run", [Counts(), Counts()])
+
+
+def test_gone_on_with_from_inside_its_directory_it_keeps_its_name(tmp_path, monkeypatch):
+    broken_off(tmp_path / "run", configured(), StepArrived, 0)
+    monkeypatch.chdir(tmp_path / "run")
+
+    resume_experiment(configured(), Path())
+
+    assert told(tmp_path / "run")[0]["name"] == "run"
+
+
+def test_a_run_that_has_ended_but_for_its_memory_file_ends_with_one(whole, tmp_path):
+    run_experiment(configured(), tmp_path / "run")
+    file = tmp_path / "run" / "memory.json"
+    content = file.read_text()
+    file.unlink()
+
+    resume_experiment(configured(), tmp_path / "run")
+
+    assert file.read_text() == content
+    assert digests(tmp_path / "run") == whole()
+
+
+def test_detections_of_steps_that_come_again_do_not_push_out_the_new_ones(tmp_path):
+    config = configured("record.detections=1", "evaluate.every=1", "checkpoint.every=100")
+    broken_off(tmp_path / "run", config, StepLearned, 2)
+    detections = tmp_path / "run" / "detections"
+    assert [path.name for path in detections.iterdir()] == ["step_00001.json"]
+
+    with pytest.raises(Broken):
+        resume_experiment(config, tmp_path / "run", [BreaksOff(StepFinished, 0)])
+
+    assert [path.name for path in detections.iterdir()] == ["step_00000.json"]

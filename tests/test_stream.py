@@ -287,3 +287,16 @@ def test_a_source_that_ends_early_ends_the_steps_and_says_so(a_frame, caplog):
 
     assert steps == [0, 1]
     assert caplog.messages == ["The film is over."]
+
+
+def test_news_from_those_who_read_ahead_that_is_out_of_date_is_not_believed(stream, a_frame, monkeypatch, caplog):
+    monkeypatch.setattr("leocod.stream.ahead", lambda read, indices, workers: iter(["Unplugged."] * len(indices)))
+    well = Stream(Small(a_frame), BudgetLabeller(2, seed=0), workers=1, patience=0.2, pause=0.1)
+
+    steps, warnings = [], []
+    for step in well.steps():
+        steps.append(step.index)
+        warnings += well.warnings
+
+    assert steps == [0, 1, 2]
+    assert warnings == caplog.messages == []

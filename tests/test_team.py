@@ -150,3 +150,35 @@ def learner_start(run: Path):
     from leocod.experiment import build
 
     return build(load_config(run / "config.yaml")).learner.strategy.detector.state_dict()["weights"]
+
+
+LEAVES = """
+import os, sys
+import torch
+from torch import nn
+from leocod import team
+from leocod.errors import Disagreement
+
+with team.joined("cpu"):
+    if team.rank() == 1:
+        os._exit(0)
+    weight = nn.Parameter(torch.zeros(2))
+    said = []
+    for ask in (lambda: team.any_of(None), lambda: team.add_up({}, [weight])):
+        try:
+            ask()
+        except Disagreement as error:
+            said.append(str(error))
+    with open(f"{sys.argv[1]}/said", "w") as file:
+        file.write("\\n".join(said))
+"""
+
+
+@pytest.mark.slow
+def test_another_process_that_has_ended_is_told(tmp_path):
+    (tmp_path / "script.py").write_text(LEAVES, encoding="utf-8")
+
+    two_processes(["script.py", str(tmp_path)], tmp_path)
+
+    said = (tmp_path / "said").read_text().splitlines()
+    assert [one.partition(" (")[0] for one in said] == ["Another process of the team has ended; see what it said."] * 2

@@ -117,3 +117,15 @@ def test_gone_on_from_a_state_it_says_the_same():
         two.load_state_dict(one.state_dict())
 
         assert [*said, *looked(two, *steps[broken_off:])] == whole
+
+
+@pytest.mark.parametrize("labelled", [[], [0, 0]], ids=["no labelled frame", "nothing in them"])
+@pytest.mark.parametrize(("before", "alarm"), [(0, "none"), (9, "flood")])
+def test_an_alarm_stays_while_people_label_nothing(labelled, before, alarm):
+    watch = Watch(1, flood=2)
+    looked(watch, ([1], [before]))
+
+    said = looked(watch, (labelled, [1]), (labelled, [0]))
+
+    assert said == [None, None]
+    assert watch.alarm == alarm

@@ -64,8 +64,10 @@ def _started(made: Iterable[Thing]) -> Iterator[Thing]:
 def _next(things: Iterator[Any]) -> Any:
     try:
         return next(things, END)
-    # Torch's word for a process that was killed, for the memory that it took for example.
     except RuntimeError as error:
+        # Torch's word for a process that was killed, for the memory that it took for example.
+        if "exited unexpectedly" not in str(error):
+            raise
         raise SourceAway(f"A process that reads ahead has ended ({str(error).splitlines()[0]}).") from error
 
 

@@ -72,7 +72,7 @@ class RecordOptions(Settings):
     """Evaluations whose detections are kept; older ones are removed. Null: all, so that any metric can be computed
     again."""
     pack_events_every: int = Field(10_000, ge=1)
-    """Steps after which the log of events is packed away, to about a tenth of its size, and a new one begun."""
+    """Steps after which the log of events is packed away, to about a fifth of its size, and a new one begun."""
 
 
 class Part(Settings):

@@ -133,4 +133,5 @@ def _all_there() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        raise Disagreement("Another process of the team has ended; see what it said.") from error
+        first = str(error).splitlines()[0][:200]
+        raise Disagreement(f"Another process of the team has ended; see what it said. ({first})") from error

@@ -7,18 +7,25 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from digests import digests
+from PIL import Image as PillowImage
+from typer.testing import CliRunner
 from whole import whole
 
+from leocod.cli import app
 from leocod.config import ExperimentConfig
 from leocod.convert import convert
-from leocod.errors import Interrupted, InvalidFrame, LeocodError, SourceAway
+from leocod.errors import Interrupted, InvalidFrame, InvalidRun, LeocodError, SourceAway
+from leocod.evaluation.evaluator import Evaluator
 from leocod.experiment import build
 from leocod.session import resume_experiment, run_experiment
+from leocod.stream import Stream
 
 RECORDED = "benchmark={name: coco_video, annotations: data/annotations.json}"
 
@@ -198,3 +205,76 @@ def test_a_picture_damaged_midway_is_named_and_once_it_is_mended_the_run_goes_on
     resume_experiment(recorded(), Path("run"))
 
     assert digests(Path("run")) == digests(Path("undisturbed"))
+
+
+@contextmanager
+def asked_to_stop_while_decoding(owner: type, method: str) -> Iterator[None]:
+    """The first picture that is decoded inside a method is when somebody asks."""
+    convert, work = PillowImage.Image.convert, getattr(owner, method)
+
+    def asks(*given: Any) -> Any:
+        patched.setattr(PillowImage.Image, "convert", convert)
+        signal.raise_signal(signal.SIGTERM)
+        return convert(*given)
+
+    def watched(*given: Any) -> Any:
+        patched.setattr(owner, method, work)
+        patched.setattr(PillowImage.Image, "convert", asks)
+        return work(*given)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(owner, method, watched)
+        yield
+
+
+def test_asked_to_stop_while_a_test_picture_is_decoded_nobody_takes_it_for_damage(
+    recorded: Callable[..., ExperimentConfig], arguments: list[str]
+) -> None:
+    run_experiment(recorded(), Path("undisturbed"))
+
+    with asked_to_stop_while_decoding(Evaluator, "evaluate"):
+        done = CliRunner().invoke(app, ["run", *arguments, "--set", RECORDED, "--out", "run"])
+
+    assert done.exit_code == 143
+    assert done.stderr.splitlines() == ["leocod: Asked to stop by SIGTERM. Go on with: leocod run --resume run"]
+    resume_experiment(recorded(), Path("run"))
+    assert digests(Path("run")) == digests(Path("undisturbed"))
+
+
+def test_asked_to_stop_while_offline_training_decodes_a_picture_no_frame_is_skipped(
+    recorded: Callable[..., ExperimentConfig],
+) -> None:
+    config = recorded("strategy=offline", "efficient_cls=null", "benchmark.on_bad_frame=skip")
+    run_experiment(config, Path("undisturbed"))
+
+    with asked_to_stop_while_decoding(Stream, "loaded"), pytest.raises(Interrupted, match="SIGTERM"):
+        run_experiment(config, Path("run"))
+
+    assert events(Path("run"), "StepLearned") == []
+    resume_experiment(config, Path("run"))
+    assert digests(Path("run")) == digests(Path("undisturbed"))
+
+
+def test_data_of_other_classes_or_another_length_are_refused_with_both_numbers(
+    recorded: Callable[..., ExperimentConfig], at: Callable[..., object]
+) -> None:
+    def away() -> None:
+        raise SourceAway("It was broken off.")
+
+    file = Path("data/annotations.json")
+    content = json.loads(file.read_text())
+    with pytest.raises(SourceAway):
+        run_experiment(recorded("checkpoint.every=1"), Path("run"), [at(1, away)])
+    classes = len(content["categories"])
+    one_more = [*content["categories"], {"id": 99, "name": "unicorn"}]
+    last = max(image["frame_id"] for image in content["images"])
+    shorter = [image for image in content["images"] if image["frame_id"] < last - 3]
+    ids = {image["id"] for image in shorter}
+    fewer = [one for one in content["annotations"] if one["image_id"] in ids]
+
+    file.write_text(json.dumps(content | {"categories": one_more}))
+    with pytest.raises(InvalidRun, match=f"had {classes} classes and 5 steps; there are {classes + 1} and 5 now"):
+        resume_experiment(recorded(), Path("run"))
+    file.write_text(json.dumps(content | {"images": shorter, "annotations": fewer}))
+    with pytest.raises(InvalidRun, match=f"had {classes} classes and 5 steps; there are {classes} and 4 now"):
+        resume_experiment(recorded(), Path("run"))

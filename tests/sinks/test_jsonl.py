@@ -211,3 +211,63 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.Monk
             tell(sink, a_step(0))
 
     assert [line["event"] for line in lines(tmp_path / "events.jsonl")] == ["RunStarted"]
+
+
+class Killed(BaseException):
+    """Nobody gets to clean up."""
+
+
+def packed_later(folder: Path) -> tuple[dict[str, Any], bytes]:
+    """A log of which all is packed but its end, a state after its first step, and what it held then."""
+    with a_log(folder, pack_every=2) as sink:
+        tell(sink, [started(), *a_step(0)])
+        state, content = sink.state_dict(), (folder / "events.jsonl").read_bytes()
+        tell(sink, [event for step in range(1, 7) for event in a_step(step)])
+    assert list(packed(folder)) == [1, 3, 5]
+    return state, content
+
+
+@pytest.mark.parametrize("removed", [0, 1, 2])
+def test_killed_while_later_packs_are_removed_the_beginning_is_still_there(
+    removed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, content = packed_later(tmp_path)
+    unlink, gone = Path.unlink, []
+
+    def killed(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".gz":
+            if len(gone) == removed:
+                raise Killed
+            gone.append(path)
+        unlink(path, missing_ok)
+
+    first, second = a_log(tmp_path, pack_every=2), a_log(tmp_path, pack_every=2)
+    first.load_state_dict(state)
+    second.load_state_dict(state)
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(Path, "unlink", killed)
+        first.__enter__()
+
+    with second:
+        assert (tmp_path / "events.jsonl").read_bytes() == content
+    assert packed(tmp_path) == {}
+
+
+def test_a_pack_that_was_cut_or_flipped_is_told_and_the_log_stays(tmp_path: Path) -> None:
+    state, content = packed_later(tmp_path)
+    pack, log = tmp_path / "events" / "until_00001.jsonl.gz", tmp_path / "events.jsonl"
+    whole, now = pack.read_bytes(), log.read_bytes()
+    flipped = [whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :] for place in range(60, len(whole), 7)]
+    cut = [whole[:length] for length in range(1, len(whole), 20)]
+
+    for damaged in (*flipped, *cut):
+        pack.write_bytes(damaged)
+        again = a_log(tmp_path, pack_every=2)
+        again.load_state_dict(state)
+        with pytest.raises(InvalidRun, match=r"until_00001\.jsonl\.gz cannot be read .*Put it back") as caught:
+            again.__enter__()
+        assert "\n" not in str(caught.value)
+    assert log.read_bytes() == now
+    pack.write_bytes(whole)
+    with again:
+        assert log.read_bytes() == content

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from leocod.events import Event, StepLearned
 from leocod.labelling import BudgetLabeller
@@ -90,3 +91,28 @@ def test_frames_are_kept_as_plain_numbers() -> None:
         record.reveal(step, some_frames(10 * step))
 
     assert sum(one.itemsize * len(one) for one in (record._steps, record._ids)) == 1000 * 2 * 16
+
+
+def test_some_of_very_many_labels_are_forgotten_and_the_rest_saved() -> None:
+    record, again = (LabelRecord(BudgetLabeller(2, seed=5)) for _ in range(2))
+    many = torch.arange(1_000_000)
+    record.load_state_dict({"until": 499_999, "steps": many // 2, "ids": many})
+
+    record.forget({2: "broken", 999_999: "broken", 5_000_000: "not labelled"})
+    state = record.state_dict()
+
+    again.load_state_dict(state)
+    assert again.count == record.count == 999_998
+    assert [state["ids"][:4].tolist(), state["steps"][:4].tolist()] == [[0, 1, 3, 4], [0, 0, 1, 2]]
+    assert [state["ids"][-2:].tolist(), state["steps"][-2:].tolist()] == [[999_997, 999_998], [499_998, 499_999]]
+    record.reveal(500_000, some_frames(2_000_000))
+    assert record.count == 1_000_000
+    assert len(state["ids"]) == 999_998
+
+
+def test_where_nothing_was_labelled_there_is_nothing_to_forget() -> None:
+    record = LabelRecord(BudgetLabeller(0, seed=5))
+
+    record.forget({2: "broken"})
+
+    assert {name: len(record.state_dict()[name]) for name in ("steps", "ids")} == {"steps": 0, "ids": 0}

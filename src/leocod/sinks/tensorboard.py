@@ -23,7 +23,7 @@ MOST_POINTS = 2000
 class TensorBoard(Resting):
     """Writes scalars only; look at them with `tensorboard --logdir runs`.
 
-    A run that goes on writes a file of its own; steps that came again have the same values as before.
+    A run that goes on writes a file of its own; steps that came again have the same values as before, but for times.
     """
 
     def __init__(self, folder: Path) -> None:
