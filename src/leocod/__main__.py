@@ -13,7 +13,12 @@ def main() -> None:
 
     if heeded:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    app()
+    try:
+        app()
+    finally:
+        # Whoever asks again while Python clears up gets the end, and no traceback.
+        if heeded:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 if __name__ == "__main__":
