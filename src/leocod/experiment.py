@@ -162,7 +162,10 @@ def config_of(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
     """What the run of a checkpoint was asked to do."""
     if not isinstance(state.get("config"), dict):
         raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
-    return load_mapping(state["config"])
+    try:
+        return load_mapping(state["config"])
+    except InvalidConfig as error:
+        raise InvalidRun(f"{path} has a config that cannot be followed. {error}") from error
 
 
 def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
