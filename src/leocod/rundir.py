@@ -101,8 +101,8 @@ class RunDirectory:
         saved = by_step(self.checkpoints, ".pt")
         for later in saved[saved.index(used) + 1 :] if used else []:
             later.replace(later.with_name(f"{later.name}.damaged"))
-        for later in by_step(self.detections, ".json"):
-            if int(later.stem.removeprefix("step_")) > step:
+        for evaluated, later in numbered(self.detections, "step_", ".json"):
+            if evaluated > step:
                 later.unlink()
 
 
@@ -133,10 +133,15 @@ def step_name(step: int) -> str:
     return f"step_{step:05d}"
 
 
+def numbered(folder: Path, start: str, ending: str) -> list[tuple[int, Path]]:
+    """The files of a folder whose name has a step between this start and ending, by step, whatever its digits."""
+    found = {path: path.name.removeprefix(start).removesuffix(ending) for path in folder.glob(f"{start}*{ending}")}
+    return sorted(((int(step), path) for path, step in found.items() if step.isdecimal()), key=lambda one: one[0])
+
+
 def by_step(folder: Path, ending: str) -> list[Path]:
-    """The files of a folder that `step_name` named, oldest first, also where a step has more digits than others."""
-    numbered = {path: path.name.removeprefix("step_").removesuffix(ending) for path in folder.glob(f"step_*{ending}")}
-    return sorted((path for path, step in numbered.items() if step.isdecimal()), key=lambda path: int(numbered[path]))
+    """The files of a folder that `step_name` named, oldest first."""
+    return [path for _, path in numbered(folder, "step_", ending)]
 
 
 def packed_until(folder: Path, step: int) -> Path:
@@ -146,10 +151,7 @@ def packed_until(folder: Path, step: int) -> Path:
 
 def packed_events(folder: Path) -> dict[int, Path]:
     """The packed events by their last step, in order."""
-    found = {
-        path.name.removeprefix("until_").removesuffix(".jsonl.gz"): path for path in folder.glob("until_*.jsonl.gz")
-    }
-    return {int(step): found[step] for step in sorted((one for one in found if one.isdecimal()), key=int)}
+    return dict(numbered(folder, "until_", ".jsonl.gz"))
 
 
 @contextmanager

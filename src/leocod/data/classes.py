@@ -47,15 +47,20 @@ def why_no_list(names: Sequence[str]) -> str | None:
     return None
 
 
+def refuse_unfit(names: Sequence[str], file: Path) -> None:
+    """Raise unless every name can be a class's; the file is where they stand."""
+    for name in names:
+        if wrong := why_unfit(name):
+            raise InvalidData(f"{one_line(file)}, class {shown(name)}: {wrong}")
+
+
 def class_list(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:
     """The classes that take part, in order: all that the file has, or the chosen ones. `key`: where it names them."""
     if not names:
         raise InvalidData(f"{one_line(file)} names no classes. It should have them {key}.")
     if len(names) > MOST:
         raise InvalidData(f"{one_line(file)} names {len(names)} classes: at most {MOST} are read. Leave some out.")
-    for name in names:
-        if wrong := why_unfit(name):
-            raise InvalidData(f"{one_line(file)}, class {shown(name)}: {wrong}")
+    refuse_unfit(names, file)
     for name in chosen or ():
         if name not in names:
             raise UnknownName(f"class in {one_line(file)}", name, names)

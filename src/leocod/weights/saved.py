@@ -12,8 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from leocod.checkpoint import newest_checkpoint
-from leocod.data.classes import MOST, why_unfit
-from leocod.data.reading import shown
+from leocod.data.classes import MOST, refuse_unfit
 from leocod.errors import InvalidData, InvalidRun
 from leocod.imagefile import one_line, why_absent
 from leocod.rundir import RunDirectory
@@ -70,9 +69,7 @@ def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
         raise InvalidData(f"{one_line(path)} has class names in its metadata that are not a list of names.")
     if len(names) > MOST:
         raise InvalidData(f"{one_line(path)} has {len(names)} class names in its metadata: at most {MOST} are read.")
-    for name in names:
-        if wrong := why_unfit(name):
-            raise InvalidData(f"{one_line(path)}, class {shown(name)}: {wrong}")
+    refuse_unfit(names, path)
     return tuple(names)
 
 
