@@ -15,7 +15,7 @@ from typing import Any
 
 from leocod import __version__, team
 
-PACKAGES = ("torch", "torchvision", "numpy", "pillow", "faster-coco-eval", "pydantic")
+PACKAGES = ("torch", "torchvision", "numpy", "pillow", "pydantic")
 
 
 def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[str, Any]:

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Mapping
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as draw
+from pycocotools import mask
 
 from leocod.errors import InvalidData
-from leocod.evaluation.ap import Scorer, average_precision, pairwise_iou
+from leocod.evaluation import ap
+from leocod.evaluation.ap import Scorer, Style, average_precision, pairwise_iou
 from leocod.types import Detections, Labels
 
 HERE, THERE = [0, 0, 10, 10], [20, 20, 30, 30]
+CLASSES = 5
+
+
+@pytest.fixture(scope="module")
+def pycocotools() -> ModuleType:
+    """The functions of pycocotools_reference.py, which lies beside the tests and is no package to import from."""
+    spec = spec_from_file_location("pycocotools_reference", Path(__file__).with_name("pycocotools_reference.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def found(*marks: tuple[list[float], int, float]) -> Detections:
@@ -64,71 +80,182 @@ def overlap(box: np.ndarray, other: np.ndarray) -> float:
     return shared / (float((box[2:] - box[:2]).prod() + (other[2:] - other[:2]).prod()) - shared)
 
 
-def pycocotools_precision(
-    detections: Mapping[int, Detections], truth: Mapping[int, Labels], classes: int
-) -> list[float]:
-    from pycocotools.coco import COCO
-    from pycocotools.cocoeval import COCOeval
-
-    def annotations(marks: Mapping[int, Labels] | Mapping[int, Detections]) -> list[dict[str, object]]:
-        return [
-            {"image_id": frame, "category_id": int(category), "bbox": [x1, y1, x2 - x1, y2 - y1], "iscrowd": 0}
-            | {"area": (x2 - x1) * (y2 - y1), "score": float(one.scores[n]) if isinstance(one, Detections) else 1}
-            for frame, one in marks.items()
-            for n, ((x1, y1, x2, y2), category) in enumerate(
-                zip(one.boxes.astype(float).tolist(), one.classes, strict=True)
-            )
-        ]
-
-    def coco(marks: Mapping[int, Labels] | Mapping[int, Detections]) -> COCO:
-        result = COCO()
-        result.dataset = {
-            "images": [{"id": frame} for frame in truth],
-            "annotations": [{**one, "id": n + 1} for n, one in enumerate(annotations(marks))],
-            "categories": [{"id": category} for category in range(classes)],
-        }
-        result.createIndex()
-        return result
-
-    with contextlib.redirect_stdout(io.StringIO()):
-        evaluation = COCOeval(coco(truth), coco(detections), "bbox")
-        evaluation.params.iouThrs = np.array([0.5])
-        evaluation.evaluate()
-        evaluation.accumulate()
-    precision = evaluation.eval["precision"][0, :, :, 0, -1]
-    return [float(column.mean()) if column.max() > -1 else float("nan") for column in precision.T]
-
-
 def a_random_test_set(seed: int) -> tuple[dict[int, Detections], dict[int, Labels]]:
-    """Ties (scores of one decimal), duplicates, frames without truth or detections, a frame with 150 detections."""
+    """Whatever may make a difference, often.
+
+    Tied scores (one decimal) in no order, the same box twice among the true and among the detected ones, several true
+    boxes for a detection to choose from, IoUs that are equal and IoUs of exactly one half, boxes without an area, more
+    than 100 detections of a class in a frame, frames without truth or detections, and classes without truth (3 and 4).
+    """
     random = np.random.default_rng(seed)
     truth, detections = {}, {}
     for frame in random.permutation(12).tolist():
         objects = int(random.integers(0, 5))
-        corners = random.integers(0, 40, (objects, 2))
-        boxes = np.concatenate([corners, corners + random.integers(4, 20, (objects, 2))], axis=1).astype(np.float32)
+        corners = random.integers(0, 5, (objects, 2))
+        boxes = np.concatenate([corners, corners + random.integers(8, 12, (objects, 2))], axis=1).astype(np.float32)
         classes = random.integers(0, 3, objects)
+        again = random.integers(0, objects, 2 if objects and random.random() < 0.5 else 0)
+        boxes, classes = np.concatenate([boxes, boxes[again]]), np.concatenate([classes, classes[again]])
         truth[frame] = Labels(boxes, classes)
-        if not objects or random.random() < 0.2:
+        if random.random() < 0.2:
             continue
-        copies = 150 if frame == 3 else int(random.integers(0, 12))
-        which = random.integers(0, objects, copies)
-        moved = boxes[which] + random.integers(-3, 4, (copies, 4)) / 4
-        wrong = np.where(random.random(copies) < 0.2, 3, classes[which])
-        scores = (random.integers(0, 10, copies) / 10).astype(np.float32)
-        detections[frame] = Detections(moved.astype(np.float32), wrong, scores)
+        count = 150 if frame == 3 else int(random.integers(0, 20))
+        detections[frame] = near(truth[frame], count, random)
     return detections, truth
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_equals_pycocotools_and_numpy(seed: int) -> None:
+def near(truth: Labels, count: int, random: np.random.Generator) -> Detections:
+    """Detections that are moved true boxes, halves of them, nothing but a line of them, or somewhere else."""
+    elsewhere = np.array([[100, 100, 110, 110]], np.float32)
+    known, names = np.concatenate([truth.boxes, elsewhere]), np.append(truth.classes, random.integers(0, CLASSES))
+    which = random.integers(0, 1 if count > 100 else len(known), count)
+    boxes = known[which] + random.integers(-2, 3, (count, 4)) * (random.random((count, 1)) < 0.6)
+    kinds = random.random(count)
+    boxes[kinds < 0.2, 3] = boxes[kinds < 0.2, 1::2].mean(axis=1)
+    boxes[kinds > 0.9, 2] = boxes[kinds > 0.9, 0]
+    classes = np.where(random.random(count) < 0.1, random.integers(0, CLASSES, count), names[which])
+    return Detections(boxes.astype(np.float32), classes, (random.integers(0, 10, count) / 10).astype(np.float32))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_is_what_pycocotools_says_to_the_last_bit(seed: int, pycocotools: ModuleType) -> None:
     detections, truth = a_random_test_set(seed)
 
-    result = average_precision(detections, truth, classes=5)
+    result = average_precision(detections, truth, CLASSES)
 
-    assert np.isnan(result[3:]).all()
-    np.testing.assert_allclose(result, pycocotools_precision(detections, truth, 5), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(result, [numpy_precision(detections, truth, c) for c in range(5)], rtol=0, atol=1e-9)
+    assert 0 < np.nanmax(result) < 1
+    np.testing.assert_array_equal(result, pycocotools.precision(detections, truth, CLASSES))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_numpy(seed: int) -> None:
+    detections, truth = a_random_test_set(seed)
+
+    result = average_precision(detections, truth, CLASSES)
+
+    expected = [numpy_precision(detections, truth, category) for category in range(CLASSES)]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
+
+
+def test_random_test_sets_hold_what_they_should() -> None:
+    sets = [a_random_test_set(seed) for seed in range(20)]
+    pairs = [(found, truth[frame]) for detections, truth in sets for frame, found in detections.items()]
+    overlaps = [pairwise_iou(found.boxes, labels.boxes) for found, labels in pairs if len(found) and len(labels)]
+
+    assert any(np.bincount(found.classes).max(initial=0) > 100 for found, _ in pairs)
+    assert sum(bool((overlap == 0.5).any()) for overlap in overlaps) > 20
+    assert (
+        sum(bool(((overlap == overlap.max(axis=1, keepdims=True)).sum(axis=1) > 1).any()) for overlap in overlaps) > 20
+    )
+    assert any((found.boxes[:, 0] == found.boxes[:, 2]).any() for found, _ in pairs)
+    assert any(len(found) and not len(labels) for found, labels in pairs)
+    assert any(set(truth) - set(detections) for detections, truth in sets)
+
+
+def test_an_overlap_is_just_enough_when_it_is_so_for_pycocotools() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        # Near 0 a box has digits that its sides, and the product of its sides, have no room for.
+        corner = 10 ** random.uniform(-6, 3, 2)
+        here = np.array([*corner, *corner + random.uniform(10, 300, 2)], np.float32)
+        moved = (here + random.uniform(-4, 4, 4)).astype(np.float32)
+        sides = [[x1, y1, x2 - x1, y2 - y1] for x1, y1, x2, y2 in (moved.tolist(), here.tolist())]
+        overlap = float(mask.iou(sides[:1], sides[1:], [0])[0, 0])
+        case = {1: found((moved.tolist(), 0, 0.9))}, {1: true((here.tolist(), 0))}
+
+        enough, too_much = (
+            average_precision(*case, 1, iou=iou)[0] for iou in (overlap, float(np.nextafter(overlap, 1)))
+        )
+
+        assert (enough, too_much) == (pytest.approx(1.0), 0.0)
+
+
+def test_an_overlap_of_one_may_be_a_rounding_error_less(pycocotools: ModuleType) -> None:
+    almost = {1: found(([0, 0, 100, 100], 0, 0.9))}, {1: true(([1e-9, 0, 100, 100], 0))}
+
+    result = average_precision(*almost, 1, iou=1.0)
+
+    assert result[0] == pytest.approx(1.0)
+    np.testing.assert_array_equal(result, pycocotools.precision(*almost, 1, iou=1.0))
+
+
+LEFT, RIGHT, BETWEEN = [0, 0, 10, 10], [4, 0, 14, 10], [2, 0, 12, 10]
+
+
+@pytest.mark.parametrize(
+    ("style", "order", "expected"),
+    [
+        ("coco", [LEFT, RIGHT], 1.0),
+        ("coco", [RIGHT, LEFT], 51 / 101),
+        ("voc", [LEFT, RIGHT], 1 / 2),
+        ("voc", [RIGHT, LEFT], 1.0),
+    ],
+)
+def test_of_equally_good_true_boxes_coco_takes_the_last_and_voc_the_first(
+    style: Style, order: list[list[float]], expected: float
+) -> None:
+    truth = {1: true(*[(box, 0) for box in order])}
+    only_left = [-2, 0, 8, 10]
+
+    result = average_precision({1: found((BETWEEN, 0, 0.9), (only_left, 0, 0.8))}, truth, 1, style=style)
+
+    assert result[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("order", [[LEFT, RIGHT], [RIGHT, LEFT]])
+def test_the_best_true_box_is_taken_whatever_the_order(order: list[list[float]]) -> None:
+    truth = {1: true(*[(box, 0) for box in order])}
+    nearer_left, only_right = [1, 0, 11, 10], [6, 0, 16, 10]
+
+    result = average_precision({1: found((nearer_left, 0, 0.9), (only_right, 0, 0.8))}, truth, 1)
+
+    assert result[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_no_numbers_come_where_pycocotools_puts_them(odd: float, pycocotools: ModuleType) -> None:
+    detections, truth = a_random_test_set(0)
+    for one in detections.values():
+        one.scores[::3] = odd
+
+    result = average_precision(detections, truth, CLASSES)
+
+    np.testing.assert_array_equal(result, pycocotools.precision(detections, truth, CLASSES))
+
+
+@pytest.mark.parametrize("style", ["coco", "voc"])
+@pytest.mark.parametrize("odd", [[np.nan] * 4, [-np.inf, -np.inf, np.inf, np.inf], [np.inf] * 4, [0, 0, np.inf, 10]])
+def test_a_box_that_is_not_finite_is_wrong(odd: list[float], style: Style) -> None:
+    truth = {1: true((HERE, 0))}
+
+    result = average_precision({1: found((odd, 0, 0.9), (HERE, 0, 0.8))}, truth, 1, style=style)
+
+    assert result[0] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("style", ["coco", "voc"])
+def test_comparing_piece_by_piece_changes_nothing(style: Style, monkeypatch: pytest.MonkeyPatch) -> None:
+    detections, truth = a_random_test_set(0)
+    at_once = average_precision(detections, truth, CLASSES, style=style)
+
+    monkeypatch.setattr(ap, "PAIRS_AT_ONCE", 3)
+
+    np.testing.assert_array_equal(average_precision(detections, truth, CLASSES, style=style), at_once)
+
+
+def test_memory_does_not_grow_with_the_pairs_of_a_crowd() -> None:
+    side = np.linspace(0, 500, 1000, dtype=np.float32)
+    boxes = np.stack([side, side, side + 10, side + 10], axis=1)
+    crowd = Detections(boxes, np.zeros(1000, np.int64), np.ones(1000, np.float32))
+    scorer = Scorer({1: Labels(boxes, crowd.classes)}, 1, style="voc")
+
+    tracemalloc.start()
+    scorer.score({1: crowd})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    # A million pairs: 8 MB for a single number each.
+    assert most < 8e6 * 2
 
 
 corners = draw.tuples(*[draw.integers(0, 6), draw.integers(0, 6), draw.integers(1, 6), draw.integers(1, 6)])
@@ -163,20 +290,20 @@ def test_only_the_best_hundred_detections_of_a_class_in_a_frame_count() -> None:
 
 
 @pytest.mark.parametrize("style", ["coco", "voc"])
-def test_a_class_without_a_true_box_has_no_precision_and_one_without_detections_has_zero(style: str) -> None:
+def test_a_class_without_a_true_box_has_no_precision_and_one_without_detections_has_zero(style: Style) -> None:
     truth = {1: true((HERE, 0)), 2: true()}
 
-    result = average_precision({2: found((HERE, 1, 0.9))}, truth, 3, style=style)  # type: ignore[arg-type]
+    result = average_precision({2: found((HERE, 1, 0.9))}, truth, 3, style=style)
 
     assert result[0] == 0.0
     assert np.isnan(result[1:]).all()
 
 
 @pytest.mark.parametrize("style", ["coco", "voc"])
-def test_no_frames_and_no_detections_are_allowed(style: str) -> None:
-    assert np.isnan(average_precision({}, {}, 2, style=style)).all()  # type: ignore[arg-type]
-    assert average_precision({}, {1: true((HERE, 0))}, 1, style=style)[0] == 0.0  # type: ignore[arg-type]
-    assert average_precision({1: found()}, {1: true((HERE, 0))}, 1, style=style)[0] == 0.0  # type: ignore[arg-type]
+def test_no_frames_and_no_detections_are_allowed(style: Style) -> None:
+    assert np.isnan(average_precision({}, {}, 2, style=style)).all()
+    assert average_precision({}, {1: true((HERE, 0))}, 1, style=style)[0] == 0.0
+    assert average_precision({1: found()}, {1: true((HERE, 0))}, 1, style=style)[0] == 0.0
 
 
 def test_voc_is_the_area_under_the_monotone_curve() -> None:
@@ -190,9 +317,9 @@ def test_voc_is_the_area_under_the_monotone_curve() -> None:
 
 
 def test_voc_tries_a_detection_on_its_best_true_box_only() -> None:
-    near = [0, 0, 10, 11]
-    truth = {1: true((HERE, 0), (near, 0))}
-    detections = {1: found((HERE, 0, 0.9), (HERE, 0, 0.8))}
+    truth = {1: true((LEFT, 0), (RIGHT, 0))}
+    only_left, nearer_left = [-2, 0, 8, 10], [1, 0, 11, 10]
+    detections = {1: found((only_left, 0, 0.9), (nearer_left, 0, 0.8))}
 
     assert average_precision(detections, truth, 1, style="voc")[0] == pytest.approx(1 / 2)
     assert average_precision(detections, truth, 1, style="coco")[0] == pytest.approx(1.0)
@@ -202,7 +329,7 @@ def test_an_overlap_of_exactly_one_half_is_enough() -> None:
     half = [0, 0, 10, 5]
 
     for style in ("coco", "voc"):
-        result = average_precision({1: found((half, 0, 0.9))}, {1: true((HERE, 0))}, 1, style=style)  # type: ignore[arg-type]
+        result = average_precision({1: found((half, 0, 0.9))}, {1: true((HERE, 0))}, 1, style=style)
         assert result[0] == pytest.approx(1.0)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from faster_coco_eval import COCO, COCOeval_faster
 from numpy.typing import NDArray
 
 from leocod.errors import InvalidData
 from leocod.types import Detections, Labels
-
-logger = logging.getLogger(__name__)
 
 Style = Literal["coco", "voc"]
 
@@ -22,6 +18,16 @@ NAMES: dict[Style, str] = {"coco": "AP50", "voc": "VOC AP50"}
 
 MOST_DETECTIONS = 100
 """COCO counts this many detections of a class in a frame, the best ones."""
+
+RECALL_LEVELS = np.linspace(0, 1, 101)
+"""COCO asks for the precision from each of these on."""
+
+PAIRS_AT_ONCE = 1 << 16
+"""Detections are compared with true boxes in pieces, so that memory does not grow with the crowd in a frame."""
+
+Numbers = NDArray[np.int64]
+Boxes = NDArray[np.float64]
+"""x, y, width and height, a row each: 4 x boxes."""
 
 
 def average_precision(
@@ -40,109 +46,155 @@ def average_precision(
 
     >>> here = np.array([[0, 0, 10, 10]], np.float32)
     >>> found = Detections(here, np.array([0]), np.array([0.9], np.float32))
-    >>> average_precision({5: found}, {5: Labels(here, np.array([0]))}, classes=2).tolist()
+    >>> average_precision({5: found}, {5: Labels(here, np.array([0]))}, classes=2).round(9).tolist()
     [1.0, nan]
     """
     return Scorer(truth, classes, iou=iou, style=style).score(detections)
 
 
 class Scorer:
-    """The true boxes of a test set, prepared once and compared with detections many times."""
+    """The true boxes of a test set, prepared once and compared with detections many times.
+
+    A box belongs to a place, which is a class in a frame: boxes meet the boxes of their place only. Places are numbered
+    class by class, and in a class by frame id.
+    """
 
     def __init__(self, truth: Mapping[int, Labels], classes: int, *, iou: float = 0.5, style: Style = "coco") -> None:
-        self.truth = {frame: truth[frame] for frame in sorted(truth)}
         self.classes = classes
         self.iou = iou
         self.style = style
-        for frame, labels in self.truth.items():
-            if len(labels) and labels.classes.max() >= classes:
-                raise InvalidData(f"Frame {frame}: true class {labels.classes.max()}, but there are {classes} classes.")
-        self._counts = np.zeros(classes, np.int64)
-        for labels in self.truth.values():
-            self._counts += np.bincount(labels.classes, minlength=classes)
-        self._coco_truth = self._coco_of(self.truth) if style == "coco" else None
+        self._positions = {frame: position for position, frame in enumerate(sorted(truth))}
+        for frame in self._positions:
+            if len(truth[frame]) and truth[frame].classes.max() >= classes:
+                raise InvalidData(
+                    f"Frame {frame}: true class {truth[frame].classes.max()}, but there are {classes} classes."
+                )
+        boxes, places = self._placed(truth)
+        by_place = np.argsort(places, kind="stable")
+        self._boxes, self._places = boxes[:, by_place], places[by_place]
+        self._counts = np.diff(self._ends_of_classes(self._places))
 
+    @np.errstate(invalid="ignore")  # A detector that has diverged may give boxes that are not finite. They hit nothing.
     def score(self, detections: Mapping[int, Detections]) -> NDArray[np.float64]:
         """Average precision of each class. A frame that is left out is a frame without detections."""
         self._check(detections)
-        if self.style == "voc":
-            return np.array([self._voc_precision(detections, category) for category in range(self.classes)])
-        return self._coco_precision(detections)
+        boxes, places = self._placed(detections)
+        badness = -_joined([detections[frame].scores for frame in self._positions if frame in detections], np.float64)
+        best_first = np.lexsort((badness, places))
+        if self.style == "coco":
+            best_first = best_first[_first_of_each(places[best_first], MOST_DETECTIONS)]
+        boxes, places, badness = boxes[:, best_first], places[best_first], badness[best_first]
+        right = self._which_are_right(boxes, places)
+        ends = self._ends_of_classes(places)
+        average = mean_at_levels if self.style == "coco" else area_under_curve
+        result = np.full(self.classes, np.nan)
+        for category in np.flatnonzero(self._counts).tolist():
+            own = slice(ends[category], ends[category + 1])
+            over_frames = np.argsort(badness[own], kind="stable")
+            result[category] = average(right[own][over_frames], int(self._counts[category]))
+        return result
 
     def _check(self, detections: Mapping[int, Detections]) -> None:
-        strangers = sorted(set(detections) - set(self.truth))
+        strangers = sorted(set(detections) - set(self._positions))
         if strangers:
             raise InvalidData(f"Detections for frames {strangers[:5]}, which are not among the true labels.")
         for frame, found in detections.items():
             if len(found) and not (found.classes.min() >= 0 and found.classes.max() < self.classes):
                 raise InvalidData(f"Frame {frame}: a detection of a class outside 0..{self.classes - 1}.")
 
-    def _coco_precision(self, detections: Mapping[int, Detections]) -> NDArray[np.float64]:
-        if not self.truth or not self._counts.any():
-            return np.full(self.classes, np.nan)
-        evaluation = COCOeval_faster(self._coco_truth, self._coco_of(detections), "bbox", print_function=logger.debug)
-        evaluation.params.iouThrs = np.array([self.iou])
-        evaluation.params.maxDets = [MOST_DETECTIONS]
-        # One area range instead of COCO's four: sizes are not told apart here, and each range costs the same again.
-        evaluation.params.areaRng = [[0, 1e10]]
-        evaluation.params.areaRngLbl = ["all"]
-        evaluation.evaluate()
-        evaluation.accumulate()
-        precision: NDArray[np.float64] = evaluation.eval["precision"][0, :, :, 0, 0]
-        return np.where(self._counts > 0, precision.mean(axis=0), np.nan)
+    def _placed(self, marked: Mapping[int, Labels] | Mapping[int, Detections]) -> tuple[Boxes, Numbers]:
+        """All boxes, by frame id, and the place of each."""
+        chosen = [(position, marked[frame]) for frame, position in self._positions.items() if frame in marked]
+        corners = _joined([one.boxes for _, one in chosen], np.float64).reshape(-1, 4)
+        boxes = np.ascontiguousarray(corners.T)
+        boxes[2:] -= boxes[:2]
+        classes = _joined([one.classes for _, one in chosen], np.int64)
+        positions = _joined([np.full(len(one), position) for position, one in chosen], np.int64)
+        return boxes, classes * len(self._positions) + positions
 
-    def _coco_of(self, found: Mapping[int, Labels] | Mapping[int, Detections]) -> Any:
-        """The library's own form. Its ids begin at 1, since it reads 0 as 'not matched'."""
-        annotations: list[dict[str, Any]] = []
-        for frame, marked in found.items():
-            corners = marked.boxes.astype(np.float64)
-            sides = corners[:, 2:] - corners[:, :2]
-            scores = marked.scores.tolist() if isinstance(marked, Detections) else [1.0] * len(marked)
-            for corner, side, category, score in zip(
-                corners[:, :2].tolist(), sides.tolist(), marked.classes.tolist(), scores, strict=True
-            ):
-                annotations.append(
-                    {
-                        "id": len(annotations) + 1,
-                        "image_id": frame,
-                        "category_id": category + 1,
-                        "bbox": corner + side,
-                        "area": side[0] * side[1],
-                        "iscrowd": 0,
-                        "score": score,
-                    }
-                )
-        images = [{"id": frame} for frame in self.truth]
-        categories = [{"id": category + 1} for category in range(self.classes)]
-        return COCO({"images": images, "annotations": annotations, "categories": categories})
+    def _ends_of_classes(self, places: Numbers) -> Numbers:
+        """Where in sorted places each class begins, and where the last one ends."""
+        return np.searchsorted(places, np.arange(self.classes + 1) * len(self._positions))
 
-    def _voc_precision(self, detections: Mapping[int, Detections], category: int) -> float:
-        if not self._counts[category]:
-            return float("nan")
-        scores, right = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
-        for frame, labels in self.truth.items():
-            if frame in detections:
-                frame_scores, frame_right = self._first_hits(detections[frame], labels, category)
-                scores.append(frame_scores)
-                right.append(frame_right)
-        best_first = np.argsort(-np.concatenate(scores), kind="stable")
-        return area_under_curve(np.concatenate(right)[best_first], int(self._counts[category]))
+    def _which_are_right(self, boxes: Boxes, places: Numbers) -> NDArray[np.bool_]:
+        """Which detections hit a true box; they come place by place, best first."""
+        right = np.zeros(len(places), np.bool_)
+        detection, true_box, overlap = self._hits(boxes, places)
+        if self.style == "voc":
+            # Each is tried on its best true box only, the first of equally good ones; the first to hit it is right.
+            order = np.lexsort((true_box, -overlap, detection))
+            order = order[_first_of_each(detection[order], 1)]
+            _, first = np.unique(true_box[order], return_index=True)
+            right[detection[order][first]] = True
+            return right
+        # Each takes the best true box that is still free, the last of equally good ones. There are not many more hits
+        # than detections, so one by one is quick enough.
+        order = np.lexsort((-true_box, -overlap, detection))
+        taken: set[int] = set()
+        matched = -1
+        for one, box in zip(detection[order].tolist(), true_box[order].tolist(), strict=True):
+            if one != matched and box not in taken:
+                right[one] = True
+                taken.add(box)
+                matched = one
+        return right
 
-    def _first_hits(
-        self, found: Detections, labels: Labels, category: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Scores of one class in one frame, best first, and which of them are the first to hit their best true box."""
-        boxes, scores = found.boxes[found.classes == category], found.scores[found.classes == category]
-        best_first = np.argsort(-scores, kind="stable")
-        boxes, scores = boxes[best_first], scores[best_first]
-        true_boxes = labels.boxes[labels.classes == category]
-        right = np.zeros(len(boxes), np.bool_)
-        if len(boxes) and len(true_boxes):
-            overlap = pairwise_iou(boxes, true_boxes)
-            hits = np.flatnonzero(overlap.max(axis=1) >= self.iou)
-            _, first = np.unique(overlap.argmax(axis=1)[hits], return_index=True)
-            right[hits[first]] = True
-        return scores, right
+    def _hits(self, boxes: Boxes, places: Numbers) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+        """Pairs of a detection and a true box of its place that overlap enough: their numbers, and their IoU."""
+        # COCO's own threshold: a box is equal to itself also when its IoU is a rounding error below 1.
+        threshold = min(self.iou, 1 - 1e-10) if self.style == "coco" else self.iou
+        begins = np.searchsorted(self._places, places, side="left")
+        counts = np.searchsorted(self._places, places, side="right") - begins
+        pieces = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+        for piece in _pieces(counts, PAIRS_AT_ONCE):
+            detection = np.repeat(piece, counts[piece])
+            skipped = np.cumsum(counts[piece]) - counts[piece]
+            true_box = np.arange(len(detection)) + np.repeat(begins[piece] - skipped, counts[piece])
+            overlap = _iou_of_pairs(boxes[:, detection], self._boxes[:, true_box])
+            enough = overlap >= threshold
+            pieces.append((detection[enough], true_box[enough], overlap[enough]))
+        detection, true_box, overlap = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return detection, true_box, overlap
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
+    """One array of all, also of none."""
+    return np.concatenate(parts, dtype=kind) if parts else np.zeros(0, kind)
+
+
+def _first_of_each(groups: Numbers, most: int) -> NDArray[np.bool_]:
+    """Which are among the first so many of their group; groups come one after the other."""
+    among = np.ones(len(groups), np.bool_)
+    among[most:] = groups[most:] != groups[:-most]
+    return among
+
+
+def _pieces(counts: Numbers, most: int) -> list[Numbers]:
+    """The numbers of those with a count, in runs whose counts add up to about `most`."""
+    counted = np.flatnonzero(counts)
+    run = np.cumsum(counts[counted]) // most
+    return np.split(counted, np.flatnonzero(np.diff(run)) + 1)
+
+
+def _iou_of_pairs(first: Boxes, second: Boxes) -> NDArray[np.float64]:
+    """Intersection over union of each box with its partner.
+
+    In the order of operations of pycocotools, so that what is just enough there is so here.
+    """
+    sides = np.minimum(first[:2] + first[2:], second[:2] + second[2:]) - np.maximum(first[:2], second[:2])
+    shared = sides.clip(0).prod(axis=0)
+    union = first[2] * first[3] + second[2] * second[3] - shared
+    ratio: NDArray[np.float64] = np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
+    return ratio
+
+
+def mean_at_levels(right: NDArray[np.bool_], objects: int) -> float:
+    """Mean of the best precision from each recall level on, 0 where none gets so far; detections in order of score."""
+    true_positives = np.cumsum(right)
+    # The spacing is pycocotools': a first detection that is right has a precision of 1 less a rounding error.
+    precision = true_positives / (np.arange(1, len(right) + 1) + np.spacing(1))
+    monotone = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
+    return float(monotone[np.searchsorted(true_positives / objects, RECALL_LEVELS)].mean())
 
 
 def area_under_curve(right: NDArray[np.bool_], objects: int) -> float:
