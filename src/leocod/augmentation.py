@@ -1,16 +1,18 @@
-"""Show a frame a little differently, and move its boxes along: crop, rotate, flip."""
+"""Show frames a little differently, and move their boxes along: crop, rotate, flip."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
-from torchvision import tv_tensors
-from torchvision.transforms import InterpolationMode
-from torchvision.transforms.v2 import functional
+from numpy.typing import NDArray
+from torch.nn.functional import grid_sample
 
-from leocod.types import Frame, LabelledFrame
+from leocod.types import Frame, Image, LabelledFrame, Labels
 
 CROP = 0.9
 """Part of each side that is kept."""
@@ -19,48 +21,126 @@ DEGREES = 5.0
 FLIP = 0.5
 """Chance of a mirrored frame."""
 
+Floats = NDArray[np.float32]
 
-def augmented(pair: LabelledFrame, random: np.random.Generator) -> LabelledFrame:
-    """A new frame and its boxes. A box that leaves the frame is clipped, or dropped when nothing is left of it."""
-    frame, labels = pair
-    height, width = frame.size
-    crop_height, crop_width = round(height * CROP), round(width * CROP)
-    top, left = int(random.integers(height - crop_height + 1)), int(random.integers(width - crop_width + 1))
-    angle = float(random.uniform(-DEGREES, DEGREES))
-    flip = bool(random.random() < FLIP)
 
-    image: torch.Tensor = tv_tensors.Image(torch.from_numpy(frame.image().copy()).permute(2, 0, 1))
-    boxes: torch.Tensor = tv_tensors.BoundingBoxes(
-        torch.from_numpy(np.concatenate([labels.boxes, labels.unsure])),
-        format="XYXY",
-        canvas_size=(height, width),
-        clamping_mode="hard",
-    )
-    image = functional.crop(image, top, left, crop_height, crop_width)
-    boxes = functional.crop(boxes, top, left, crop_height, crop_width)
+@dataclass(frozen=True)
+class View:
+    """How one frame is shown: what is cut out of it, turned by so many degrees against the clock, perhaps mirrored."""
+
+    top: int
+    left: int
+    size: tuple[int, int]
+    """Height and width of what is cut out."""
+    degrees: float
+    flip: bool
+
+    @classmethod
+    def drawn(cls, size: tuple[int, int], random: np.random.Generator) -> Self:
+        """Of a frame of this size."""
+        height, width = round(size[0] * CROP), round(size[1] * CROP)
+        return cls(
+            top=int(random.integers(size[0] - height + 1)),
+            left=int(random.integers(size[1] - width + 1)),
+            size=(height, width),
+            degrees=float(random.uniform(-DEGREES, DEGREES)),
+            flip=bool(random.random() < FLIP),
+        )
+
+    def turn(self) -> tuple[float, float, float, float, float, float]:
+        """Where a point (x, y) of the cut goes: (a x + b y + c, d x + e y + f)."""
+        angle = math.radians(-self.degrees)
+        cos, sin = math.cos(angle), math.sin(angle)
+        x, y = self.size[1] * 0.5, self.size[0] * 0.5
+        return cos, -sin, x - cos * x + sin * y, sin, cos, y - sin * x - cos * y
+
+
+def augmented(pairs: Sequence[LabelledFrame], random: np.random.Generator) -> list[LabelledFrame]:
+    """New frames and their boxes. A box that leaves its frame is clipped, or dropped when nothing is left of it.
+
+    What comes out is what torchvision gives frame by frame (crop, rotate with bilinear interpolation, horizontal flip,
+    clamp), without its cost for each: most of that was a matrix product over all pixels to say where they come from.
+    """
+    views = [View.drawn(frame.size, random) for frame, _ in pairs]
+    moved = _moved([labels for _, labels in pairs], views)
+    return [
+        (Frame(frame.id, frame.video, frame.index, view.size, _shown(frame.image(), view)), labels)
+        for (frame, _), view, labels in zip(pairs, views, moved, strict=True)
+    ]
+
+
+def _shown(pixels: Image, view: View) -> Image:
+    """The pixels in the view. Frame by frame: all of a step at once do not fit into the processor's cache."""
+    height, width = view.size
+    cut = pixels[view.top : view.top + height, view.left : view.left + width]
+    if view.degrees % 360 == 0:
+        return np.ascontiguousarray(cut[:, ::-1] if view.flip else cut)
+    angle = math.radians(-(view.degrees % 360))
+    cos, sin = math.cos(angle), math.sin(angle)
+    # Where each new pixel comes from, as grid_sample counts: from the middle, in halves of the size.
+    x = np.arange(width, dtype=np.float32) - (width - 1) * 0.5
+    y = (np.arange(height, dtype=np.float32) - (height - 1) * 0.5)[:, None]
+    if view.flip:
+        x = x[::-1]
+    half_width, half_height = np.float32(0.5 * width), np.float32(0.5 * height)
+    places = np.empty((2, height, width), np.float32)
+    np.add(x * (np.float32(cos) / half_width), y * (np.float32(sin) / half_width), out=places[0])
+    np.add(x * (np.float32(-sin) / half_height), y * (np.float32(cos) / half_height), out=places[1])
+    found = grid_sample(
+        torch.from_numpy(cut.astype(np.float32)).permute(2, 0, 1)[None],
+        torch.from_numpy(places).permute(1, 2, 0)[None],
+        mode="bilinear",
+        padding_mode="zeros",
+        align_corners=False,
+    )[0].round_()
+    shown = np.empty((height, width, 3), np.uint8)
+    for channel, plane in enumerate(found.numpy()):
+        shown[..., channel] = plane
+    return shown
+
+
+def _moved(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
+    """The labels in their views, all boxes together."""
+    counts = [len(one) + len(one.unsure) for one in given]
+    boxes = np.concatenate([np.zeros((0, 4), np.float32), *(part for one in given for part in (one.boxes, one.unsure))])
+
+    def of_each_box(values: Sequence[Sequence[float]], width: int) -> Floats:
+        return np.repeat(np.array(values, np.float32).reshape(-1, width), counts, axis=0)
+
+    ends = of_each_box([view.size[::-1] * 2 for view in views], 4)
+    boxes = np.clip(boxes - of_each_box([(view.left, view.top) * 2 for view in views], 4), 0, ends)
     # Asked before the rotation too: it would blow up what is only a line on the border to a box around nothing.
-    left_over = _has_extent(boxes)
-    image = functional.rotate(image, angle, interpolation=InterpolationMode.BILINEAR)
-    boxes = functional.rotate(boxes, angle)
-    if flip:
-        image, boxes = functional.horizontal_flip(image), functional.horizontal_flip(boxes)
-    boxes = functional.clamp_bounding_boxes(boxes)
-    kept = (left_over & _has_extent(boxes)).numpy()
-    sure, unsure = np.split(boxes.numpy(), [len(labels)])
-    kept_sure, kept_unsure = np.split(kept, [len(labels)])
-    pixels = np.ascontiguousarray(image.permute(1, 2, 0).numpy())
-    return (
-        Frame(frame.id, frame.video, frame.index, (crop_height, crop_width), pixels),
-        replace(
-            labels,
-            boxes=sure[kept_sure],
-            classes=labels.classes[kept_sure],
-            unsure=unsure[kept_unsure],
-            logits=None if labels.logits is None else labels.logits[kept_sure],
-        ),
+    kept = _has_extent(boxes)
+    boxes = np.clip(_turned(boxes, of_each_box([view.turn() for view in views], 6)), 0, ends)
+    mirrored = np.stack([ends[:, 0] - boxes[:, 2], boxes[:, 1], ends[:, 0] - boxes[:, 0], boxes[:, 3]], axis=1)
+    boxes = np.where(of_each_box([[view.flip] for view in views], 1) > 0, np.clip(mirrored, 0, ends), boxes)
+    kept &= _has_extent(boxes)
+    ranges = np.split(np.arange(len(boxes)), np.cumsum(counts)[:-1]) if given else []
+    return [_with_boxes(labels, boxes[one], kept[one]) for labels, one in zip(given, ranges, strict=True)]
+
+
+def _turned(boxes: Floats, turns: Floats) -> Floats:
+    """The upright boxes around the turned ones."""
+    a, b, c, d, e, f = turns.T[..., None]
+    x, y = boxes[:, [0, 2, 2, 0]], boxes[:, [1, 1, 3, 3]]
+    xs, ys = x * a + y * b + c, x * d + y * e + f
+    return np.stack([xs.min(axis=1), ys.min(axis=1), xs.max(axis=1), ys.max(axis=1)], axis=1)
+
+
+def _with_boxes(labels: Labels, boxes: Floats, kept: NDArray[np.bool_]) -> Labels:
+    """Labels whose boxes, and after them the unsure ones, have moved, and of which some are kept."""
+    count = len(labels)
+    sure = kept[:count]
+    return replace(
+        labels,
+        boxes=boxes[:count][sure],
+        classes=labels.classes[sure],
+        unsure=boxes[count:][kept[count:]],
+        logits=None if labels.logits is None else labels.logits[sure],
     )
 
 
-def _has_extent(boxes: torch.Tensor) -> torch.Tensor:
+def _has_extent(boxes: Floats) -> NDArray[np.bool_]:
     """At least a pixel in both directions."""
-    return ((boxes[:, 2:] - boxes[:, :2]) >= 1).all(dim=1)
+    wide, high = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    return (wide >= 1) & (high >= 1)

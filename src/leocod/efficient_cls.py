@@ -119,7 +119,7 @@ class EfficientCLS:
         paused = self.options.pause and self.watch.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        shown = [augmented(pair, self.random) for pair in pseudo] if self.options.augment else pseudo
+        shown = augmented(pseudo, self.random) if self.options.augment else pseudo
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(shown))
         trained = time.perf_counter()
@@ -182,6 +182,8 @@ class EfficientCLS:
         return Labels(sure.boxes, sure.classes, unsure=unsure)
 
     def _best(self, sure: Detections) -> Detections:
+        if len(sure) < 2:
+            return sure
         best = batched_nms(
             torch.from_numpy(sure.boxes),
             torch.from_numpy(sure.scores),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from leocod import augmentation
-from leocod.augmentation import DEGREES, augmented
+from leocod.augmentation import DEGREES
 from leocod.types import Frame, LabelledFrame, Labels
 
 FRAME = (60, 80)
@@ -40,10 +40,15 @@ any_deal = some.builds(Dealt, some.floats(0, 1), some.floats(-DEGREES, DEGREES),
 pairs = arbitrary.sizes.flatmap(arbitrary.labelled_frames)
 
 
+def augmented(pair: LabelledFrame, random: Any) -> LabelledFrame:
+    """One frame."""
+    return augmentation.augmented([pair], random)[0]
+
+
 def whole(pair: LabelledFrame, deal: Dealt) -> LabelledFrame:
     """Augmented without being cropped."""
     with patch.object(augmentation, "CROP", 1.0):
-        return augmented(pair, deal)  # type: ignore[arg-type]
+        return augmented(pair, deal)
 
 
 def large(boxes: Any) -> Any:
@@ -138,7 +143,7 @@ def test_mirrored_twice_is_not_mirrored(pair: LabelledFrame) -> None:
 
 @given(arbitrary.whole_boxes(FRAME), some.floats(0, 1), some.booleans())
 def test_without_a_turn_a_box_is_exactly_around_its_pixels(box: Any, corner: float, flip: bool) -> None:
-    frame, labels = augmented(painted(box), Dealt(corner, 0.0, flip))  # type: ignore[arg-type]
+    frame, labels = augmented(painted(box), Dealt(corner, 0.0, flip))
 
     there = frame.image()[..., 0] == 255
     assert len(labels) == bool(there.any())
@@ -148,7 +153,7 @@ def test_without_a_turn_a_box_is_exactly_around_its_pixels(box: Any, corner: flo
 
 @given(arbitrary.whole_boxes(FRAME, smallest=4), any_deal)
 def test_no_pixel_of_an_object_is_outside_its_box(box: Any, deal: Dealt) -> None:
-    frame, labels = augmented(painted(box), deal)  # type: ignore[arg-type]
+    frame, labels = augmented(painted(box), deal)
 
     there = frame.image()[..., 0] > 127
     if not len(labels):
@@ -165,7 +170,7 @@ def test_no_pixel_of_an_object_is_outside_its_box(box: Any, deal: Dealt) -> None
 
 @given(arbitrary.whole_boxes(FRAME, smallest=4), any_deal)
 def test_a_box_that_touches_no_border_is_tight_around_its_pixels(box: Any, deal: Dealt) -> None:
-    frame, labels = augmented(painted(box), deal)  # type: ignore[arg-type]
+    frame, labels = augmented(painted(box), deal)
 
     inside = [one for one in labels.boxes if (one[:2] > 0).all() and (one[2:] < frame.size[::-1]).all()]
     for one in inside:
@@ -185,7 +190,7 @@ def strips(draw: Any) -> Any:
 
 @given(strips(), any_deal)
 def test_no_box_that_stays_is_around_nothing(box: Any, deal: Dealt) -> None:
-    frame, labels = augmented(painted(box), deal)  # type: ignore[arg-type]
+    frame, labels = augmented(painted(box), deal)
 
     for x1, y1, x2, y2 in labels.boxes:
         inside = frame.image()[int(y1) : int(np.ceil(y2)), int(x1) : int(np.ceil(x2))]
