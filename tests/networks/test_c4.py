@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 from torchvision.models import resnet50
 from torchvision.models.detection.image_list import ImageList
-from torchvision.ops import FrozenBatchNorm2d
+from torchvision.ops import FrozenBatchNorm2d, roi_align
 
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
-from leocod.networks.c4 import C4Anchors, C4Head, C4Pool, c4_network
+from leocod.networks.c4 import C4Anchors, C4Head, c4_network, c4_pool
 from leocod.networks.targets import rows
 from leocod.types import Labels
 
@@ -204,17 +206,36 @@ def test_with_the_stride_in_the_3x3_convolution_it_is_torchvisions_resnet():
 
 def test_the_stride_is_one_convolution_earlier_for_detectron2s_weights():
     for in_1x1, strides in ((True, [(2, 2), (1, 1)]), (False, [(1, 1), (2, 2)])):
-        backbone, head = c4_network(frozen=0, stride_in_1x1=in_1x1)
+        backbone, _ = c4_network(frozen=0, stride_in_1x1=in_1x1)
 
-        for first in (backbone.body.layer2[0], backbone.body.layer3[0], head.layer4[0]):
+        for first in (backbone.body.layer2[0], backbone.body.layer3[0]):
             assert [first.conv1.stride, first.conv2.stride] == strides
         assert backbone.body.layer1[0].conv1.stride == (1, 1)
+
+
+@pytest.mark.parametrize("in_1x1", [True, False])
+def test_the_head_sees_half_of_14_bins_in_either_direction(in_1x1):
+    torch.manual_seed(0)
+    features, boxes = {"0": torch.randn(1, 1024, 5, 5)}, [torch.tensor([[3.0, 5, 70, 60]])]
+    _, head = c4_network(frozen=0, stride_in_1x1=in_1x1)
+    whole = roi_align(features["0"], boxes, 14, 1 / 16, sampling_ratio=-1, aligned=True)
+    expected = copy.deepcopy(head)
+    first = expected.layer4[0]
+    first.conv1.stride, first.conv2.stride = ((2, 2), (1, 1)) if in_1x1 else ((1, 1), (2, 2))
+    first.downsample[0].stride = (2, 2)
+
+    with torch.no_grad():
+        seen = head(c4_pool(stride_in_1x1=in_1x1)(features, boxes, [(80, 80)]))
+
+        torch.testing.assert_close(seen, expected(whole))
 
 
 def test_a_region_of_one_value_is_pooled_to_that_value():
     features = {"0": torch.full((2, 3, 5, 5), 7.0)}
 
-    pooled = C4Pool()(features, [torch.tensor([[16.0, 16, 40, 60]]), torch.zeros(0, 4)], [(80, 80)] * 2)
+    pool = c4_pool(stride_in_1x1=False)
+
+    pooled = pool(features, [torch.tensor([[16.0, 16, 40, 60]]), torch.zeros(0, 4)], [(80, 80)] * 2)
 
     assert pooled.shape == (1, 3, 14, 14)
     torch.testing.assert_close(pooled, torch.full_like(pooled, 7.0))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
+import pytest
 import torch
 from torchvision.models.detection import RetinaNet
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
-from leocod.networks.normalisation import settle
+from leocod.networks.normalisation import fold, settle
 
 
 def a_model(**options):
@@ -21,8 +24,7 @@ def spread(model, pixels):
     deviation = torch.tensor(model.transform.image_std)[:, None, None]
     with torch.no_grad():
         features = model.backbone((pixels - mean) / deviation)
-    levels = [features] if isinstance(features, torch.Tensor) else list(features.values())
-    return [float(level.std()) for level in levels]
+    return [float(level.std()) for level in levels(features)]
 
 
 def test_features_neither_grow_nor_fade_whatever_the_picture():
@@ -65,3 +67,47 @@ def test_a_network_without_regions_is_settled_too():
     layers = [layer for layer in model.modules() if isinstance(layer, FrozenBatchNorm2d)]
     assert layers
     assert not any((layer.running_var == 1).all() for layer in layers)
+
+
+@pytest.mark.parametrize("backbone", ["resnet50-c4", "resnet18-fpn", "mobilenet_v2-fpn"])
+def test_a_folded_network_computes_and_learns_what_it_did(backbone):
+    plain = a_model(backbone=backbone)
+    settle(plain)
+    for layer in plain.modules():
+        if isinstance(layer, FrozenBatchNorm2d):
+            for buffer in (layer.weight, layer.bias, layer.running_mean):
+                buffer += 0.1 * torch.randn_like(buffer)
+    folded = copy.deepcopy(plain)
+    pixels = torch.rand(2, 3, 64, 96)
+
+    fold(folded)
+    seen, expected = (levels(model.backbone(pixels)) for model in (folded, plain))
+    for features in (seen, expected):
+        sum(level.square().mean() for level in features).backward()
+
+    assert list(folded.state_dict()) == list(plain.state_dict())
+    assert not any(type(layer) is FrozenBatchNorm2d for layer in folded.modules())
+    for one, other in zip(seen, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5 * other.abs().max().item())
+    for name, value in plain.named_parameters():
+        own = folded.get_parameter(name).grad
+        assert (own is None) == (value.grad is None)
+        if own is not None:
+            torch.testing.assert_close(own, value.grad, rtol=1e-3, atol=1e-4 * value.grad.abs().max().item())
+
+
+def test_a_copy_of_a_folded_network_has_its_own_numbers():
+    folded = a_model(backbone="resnet18-fpn")
+    fold(folded)
+    pixels = torch.rand(1, 3, 64, 64)
+    before = levels(folded.backbone(pixels))[0].clone()
+
+    twin = copy.deepcopy(folded)
+    twin.backbone.body.bn1.running_var.mul_(4)
+
+    assert torch.equal(levels(folded.backbone(pixels))[0], before)
+    assert not torch.allclose(levels(twin.backbone(pixels))[0], before)
+
+
+def levels(features):
+    return [features] if isinstance(features, torch.Tensor) else list(features.values())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torchvision.models.detection.faster_rcnn import MultiScaleRoIAlign
 
+from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
 from leocod.networks.two_stage import TwoStage
 from leocod.types import Labels, LossWeights
 
@@ -185,3 +188,30 @@ def test_a_clone_goes_its_own_way(a_detector):
 
     assert not torch.equal(next(one.parameters()), next(two.parameters()))
     assert isinstance(two, TwoStage)
+
+
+@pytest.mark.parametrize("backbone", [None, "mobilenet_v2-fpn"])
+def test_frames_that_proposals_are_not_learnt_from_leave_losses_and_gradients_as_they_were(a_detector, batch, backbone):
+    """Weights too small to count take the way of all frames, zeros are left out of it."""
+    images, labels = batch
+    options = FasterRCNNOptions(backbone="mobilenet_v2-fpn", short_side=64, weights=None)
+    detector = FasterRCNNDetector(("red", "green", "blue"), options) if backbone else a_detector()
+    seeds = [3, 1, 4, 1]
+
+    def told(proposals):
+        weights = [LossWeights(proposals=one) for one in (1.0, proposals, 1.0, proposals)]
+        losses = detector.loss(
+            images, [replace(own, weights=weight) for own, weight in zip(labels, weights, strict=True)], seeds
+        )
+        for one in detector.parameters():
+            one.grad = None
+        sum(value.sum() for value in losses.values()).backward()
+        return losses, {name: value.grad for name, value in detector.named_parameters()}
+
+    (left_out, gradient), (tiny, expected) = told(0.0), told(1e-20)
+
+    assert left_out["proposal_class"][1] == left_out["proposal_box"][3] == 0
+    for name, value in tiny.items():
+        torch.testing.assert_close(left_out[name], value)
+    for name, value in expected.items():
+        torch.testing.assert_close(gradient[name], value, rtol=1e-3, atol=1e-5 * value.abs().max().item())

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from torchvision.models.detection import FasterRCNN
 
 from leocod.networks.backbones import BackboneName, BackboneOptions, Counts, parts
-from leocod.networks.normalisation import settle
+from leocod.networks.normalisation import fold, settle
 from leocod.networks.two_stage import TwoStage
 from leocod.weights import known_classes, start
 
@@ -61,6 +61,7 @@ class FasterRCNNDetector(TwoStage):
                 architecture=self.options.backbone,
                 stride_in_1x1=self.options.stride_in_1x1,
             )
+        fold(model)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
         own = self.options.own
         self.box_beta, self.frames_at_once = own.box_beta, own.frames_at_once

@@ -13,7 +13,7 @@ from torchvision.models.detection.backbone_utils import mobilenet_backbone, resn
 from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
 from leocod.networks.backbones import PYRAMID, BackboneOptions
-from leocod.networks.normalisation import settle
+from leocod.networks.normalisation import fold, settle
 from leocod.networks.one_stage import OneStage
 from leocod.weights import known_classes, start
 
@@ -43,6 +43,7 @@ class RetinaNetDetector(OneStage):
                 settle(model)
         if self.options.weights is not None:
             start(model, classes, self.options.weights, architecture=f"retinanet-{self.options.backbone}")
+        fold(model)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
 
     @staticmethod

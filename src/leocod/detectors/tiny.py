@@ -11,11 +11,12 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 from torchvision.models.detection import FasterRCNN
-from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.ops import Conv2dNormActivation
 
 from leocod.networks.backbones import Anchors
-from leocod.networks.roi_align import roi_align
+from leocod.networks.region_head import RegionHead
+from leocod.networks.roi_align import RoIAlign
 from leocod.networks.two_stage import TwoStage
 from leocod.settings import Settings
 from leocod.weights import known_classes, start
@@ -74,7 +75,7 @@ def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) 
     model = FasterRCNN(
         TinyBackbone(normalised=normalised, frozen=options.frozen and not normalised),
         rpn_anchor_generator=Anchors([(12, 24, 48)]),
-        box_head=TwoMLPHead(CHANNELS * POOLED**2, 256),
+        box_head=RegionHead(CHANNELS * POOLED**2, 256),
         box_predictor=FastRCNNPredictor(256, classes + 1),
         min_size=options.short_side,
         max_size=4 * options.short_side,
@@ -86,7 +87,7 @@ def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) 
         box_batch_size_per_image=options.regions,
         size_divisible=2 * STRIDE,
     )
-    model.roi_heads.box_roi_pool = MatrixRoIPool()
+    model.roi_heads.box_roi_pool = RoIAlign([STRIDE], POOLED)
     return model
 
 
@@ -128,15 +129,3 @@ class Block(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         return functional.relu(self.second(self.first(values)) + self.shortcut(values))
-
-
-class MatrixRoIPool(nn.Module):
-    """Pools regions of one feature map by matrix products; in place of torchvision's MultiScaleRoIAlign."""
-
-    output_size = (POOLED, POOLED)
-
-    def forward(self, features: dict[str, Tensor], boxes: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
-        counts = [len(own) for own in boxes]
-        padded = nn.utils.rnn.pad_sequence(boxes, batch_first=True)
-        pooled = roi_align(features["0"], padded, stride=STRIDE, size=POOLED)
-        return torch.cat([own[:count] for own, count in zip(pooled, counts, strict=True)])

@@ -21,12 +21,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torchvision.models.detection import FasterRCNN, RetinaNet
 from torchvision.models.detection.transform import GeneralizedRCNNTransform
-from torchvision.ops import batched_nms, boxes, nms, remove_small_boxes, roi_align
+from torchvision.ops import batched_nms, boxes, nms, remove_small_boxes
 
 from leocod.detectors.base import Detector
-from leocod.detectors.tiny import STRIDE, MatrixRoIPool
 from leocod.errors import InvalidRun
 from leocod.networks.network import SMALLEST_BOX
+from leocod.networks.roi_align import RoIAlign
 
 MOVED_APART = 1000
 """Boxes up to which torchvision's `batched_nms` moves the classes apart, on a CPU; of more it looks at each class."""
@@ -62,22 +62,11 @@ def _exportable(detector: Detector) -> nn.Module:
         )
     twin: Any = copy.deepcopy(model).cpu().requires_grad_(False)
     twin.transform = ExactResize(twin.transform, smallest_box=getattr(detector, "smallest_box", SMALLEST_BOX))
-    if isinstance(twin, FasterRCNN) and isinstance(pool := twin.roi_heads.box_roi_pool, MatrixRoIPool):
-        twin.roi_heads.box_roi_pool = RoIPool(pool)
+    if isinstance(twin, FasterRCNN) and isinstance(pool := twin.roi_heads.box_roi_pool, RoIAlign):
+        # The operator that every runtime has.
+        twin.roi_heads.box_roi_pool = pool.operator
     ready: nn.Module = twin.eval()
     return ready
-
-
-class RoIPool(nn.Module):
-    """What `MatrixRoIPool` computes, by the operator that every runtime has."""
-
-    def __init__(self, pool: MatrixRoIPool) -> None:
-        super().__init__()
-        self.size, self.scale = pool.output_size[0], 1 / STRIDE
-
-    def forward(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
-        pooled: Tensor = roi_align(features["0"], regions, self.size, self.scale, sampling_ratio=2, aligned=False)
-        return pooled
 
 
 class ExactResize(GeneralizedRCNNTransform):  # type: ignore[misc]  # no types there

@@ -15,12 +15,12 @@ import torch
 from pydantic import Field, ValidationInfo, field_validator
 from torch import nn
 from torchvision.models.detection.backbone_utils import mobilenet_backbone, resnet_fpn_backbone
-from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.models.detection.rpn import AnchorGenerator
-from torchvision.ops import MultiScaleRoIAlign
-from torchvision.ops.poolers import LevelMapper
 
-from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Pool, C4Predictor, c4_network
+from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Predictor, c4_network, c4_pool
+from leocod.networks.region_head import RegionHead
+from leocod.networks.roi_align import RoIAlign
 from leocod.settings import Settings
 
 BackboneName = Literal["resnet50-c4", "resnet50-fpn", "resnet18-fpn", "mobilenet_v2-fpn", "mobilenet_v3-320-fpn"]
@@ -36,6 +36,8 @@ class Counts(NamedTuple):
 USUAL = Counts(2000, 1000)
 PYRAMID = 256
 """Channels of a feature pyramid."""
+POOLED = 7
+"""Bins of a region, in either direction."""
 REPRESENTATION = 1024
 RATIOS = (0.5, 1.0, 2.0)
 
@@ -165,7 +167,7 @@ def parts(name: BackboneName, outputs: int, *, frozen: int, short_side: int, str
     match name:
         case "resnet50-c4":
             body, head = c4_network(frozen=frozen, stride_in_1x1=stride_in_1x1)
-            return Parts(body, C4Anchors(), C4Pool(), head, C4Predictor(OUTPUTS, outputs))
+            return Parts(body, C4Anchors(), c4_pool(stride_in_1x1=stride_in_1x1), head, C4Predictor(OUTPUTS, outputs))
         case "resnet50-fpn":
             backbone = resnet_fpn_backbone(backbone_name="resnet50", weights=None, trainable_layers=learnt)
             sizes: list[tuple[float, ...]] = [(32,), (64,), (128,), (256,), (512,)]
@@ -187,20 +189,8 @@ def parts(name: BackboneName, outputs: int, *, frozen: int, short_side: int, str
             )
             sizes = [(32, 64, 128, 256, 512)] * 3
             strides = [32, 32]
-    pool = pyramid_pool(strides)
-    head = TwoMLPHead(PYRAMID * pool.output_size[0] ** 2, REPRESENTATION)
+    pool, head = RoIAlign(strides, POOLED), RegionHead(PYRAMID * POOLED**2, REPRESENTATION)
     return Parts(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(REPRESENTATION, outputs))
-
-
-def pyramid_pool(strides: Sequence[int]) -> MultiScaleRoIAlign:
-    """torchvision's RoIAlign over a pyramid, told its strides.
-
-    Left alone, it guesses them from the first pictures it sees and is wrong for good when these are small and padded.
-    """
-    pool = MultiScaleRoIAlign([str(level) for level in range(len(strides))], output_size=7, sampling_ratio=2)
-    pool.scales = [1 / stride for stride in strides]
-    pool.map_levels = LevelMapper(strides[0].bit_length() - 1, strides[-1].bit_length() - 1)
-    return pool
 
 
 class Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there

@@ -16,7 +16,9 @@ from torchvision.models._utils import IntermediateLayerGetter
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import AnchorGenerator
-from torchvision.ops import FrozenBatchNorm2d, roi_align
+from torchvision.ops import FrozenBatchNorm2d
+
+from leocod.networks.roi_align import RoIAlign
 
 STRIDE = 16
 POOLED = 14
@@ -33,6 +35,8 @@ def c4_network(*, frozen: int, stride_in_1x1: bool) -> tuple[C4Backbone, C4Head]
         # Where Detectron2's weights halve the size: one convolution earlier than torchvision's.
         for first in (network.layer2[0], network.layer3[0], network.layer4[0]):
             first.conv1.stride, first.conv2.stride = (2, 2), (1, 1)
+        # The head's first convolutions would look at every second bin only: no others are pooled.
+        network.layer4[0].conv1.stride = network.layer4[0].downsample[0].stride = (1, 1)
     for name in STAGES[:frozen]:
         getattr(network, name).requires_grad_(False)
     return C4Backbone(network), C4Head(network.layer4)
@@ -74,16 +78,9 @@ class C4Predictor(FastRCNNPredictor):  # type: ignore[misc]  # no types there
             nn.init.zeros_(layer.bias)
 
 
-class C4Pool(nn.Module):
-    """RoIAlign with the half-pixel shift and as many samples as a bin has cells; in place of MultiScaleRoIAlign."""
-
-    output_size = (POOLED, POOLED)
-
-    def forward(self, features: dict[str, Tensor], boxes: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
-        pooled: Tensor = roi_align(
-            features["0"], boxes, output_size=POOLED, spatial_scale=1 / STRIDE, sampling_ratio=-1, aligned=True
-        )
-        return pooled
+def c4_pool(*, stride_in_1x1: bool) -> RoIAlign:
+    """RoIAlign with the half-pixel shift and as many samples as a bin has cells; the bins that the head looks at."""
+    return RoIAlign([STRIDE], POOLED, samples=0, aligned=True, every=2 if stride_in_1x1 else 1)
 
 
 class C4Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there

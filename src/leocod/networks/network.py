@@ -149,32 +149,40 @@ class Network(ABC):
 
         Frames of one size are resized together, and stay in their place when a step mixes portrait and landscape.
         """
-        transform = self.model.transform
-        device = self.device
-        mean = torch.tensor(transform.image_mean, device=device)[:, None, None]
-        deviation = torch.tensor(transform.image_std, device=device)[:, None, None]
-        inputs: list[Tensor] = [torch.empty(0)] * len(images)
         groups: dict[tuple[int, ...], list[int]] = {}
         for number, image in enumerate(images):
             groups.setdefault(image.shape, []).append(number)
-        for (height, width, _), members in groups.items():
-            pixels = torch.from_numpy(np.stack([images[number] for number in members])).to(device)
-            same_size = (pixels.permute(0, 3, 1, 2).float().div_(255) - mean) / deviation
-            scale = min(transform.min_size[-1] / min(height, width), transform.max_size / max(height, width))
-            if scale != 1:
-                same_size = functional.interpolate(
-                    same_size, scale_factor=scale, mode="bilinear", recompute_scale_factor=True, align_corners=False
-                )
-            for number, one in zip(members, same_size, strict=True):
+        resized = [self._resized([images[number] for number in members]) for members in groups.values()]
+        inputs: list[Tensor] = [torch.empty(0)] * len(images)
+        for members, group in zip(groups.values(), resized, strict=True):
+            for number, one in zip(members, group, strict=True):
                 inputs[number] = one
         sizes = [(one.shape[-2], one.shape[-1]) for one in inputs]
-        tensors = torch.stack(inputs) if self._need_no_padding(sizes) else self._padded(inputs)
+        tensors = resized[0] if len(resized) == 1 and self._is_whole(sizes[0]) else self._padded(inputs)
         scales = [[w / image.shape[1], h / image.shape[0]] for (h, w), image in zip(sizes, images, strict=True)]
-        return ImageList(tensors, sizes), sizes, torch.tensor(scales, device=device)
+        return ImageList(tensors, sizes), sizes, torch.tensor(scales, device=self.device)
 
-    def _need_no_padding(self, sizes: Sequence[tuple[int, int]]) -> bool:
-        whole = self.model.transform.size_divisible
-        return len(set(sizes)) == 1 and sizes[0][0] % whole == sizes[0][1] % whole == 0
+    def _resized(self, images: Images) -> Tensor:
+        """Images of one size, normalised, in the size that the network wants."""
+        transform = self.model.transform
+        height, width, _ = images[0].shape
+        pixels = torch.from_numpy(np.stack(images)).to(self.device).permute(0, 3, 1, 2).contiguous()
+        mean, deviation = (
+            torch.tensor(one, device=self.device)[:, None, None] for one in (transform.image_mean, transform.image_std)
+        )
+        # In torchvision's order, which rounds as it does.
+        normal = pixels.float().div_(255).sub_(mean).div_(deviation)
+        scale = min(transform.min_size[-1] / min(height, width), transform.max_size / max(height, width))
+        if scale == 1:
+            return normal
+        return functional.interpolate(
+            normal, scale_factor=scale, mode="bilinear", recompute_scale_factor=True, align_corners=False
+        )
+
+    def _is_whole(self, size: tuple[int, int]) -> bool:
+        """Whether a picture of this size needs no padding."""
+        whole: int = self.model.transform.size_divisible
+        return size[0] % whole == size[1] % whole == 0
 
     def _padded(self, inputs: Sequence[Tensor]) -> Tensor:
         batched: Tensor = self.model.transform.batch_images(list(inputs), self.model.transform.size_divisible)

@@ -45,15 +45,13 @@ class Truth:
     @staticmethod
     def _padded(rows: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]], scales: Tensor) -> Truth:
         most = max([1, *(len(own) for own, _ in rows)])
-        boxes = torch.zeros(len(rows), most, 4)
-        classes = torch.zeros(len(rows), most, dtype=torch.int64)
-        real = torch.zeros(len(rows), most, dtype=torch.bool)
+        boxes = np.zeros((len(rows), most, 4), np.float32)
+        classes = np.zeros((len(rows), most), np.int64)
+        real = np.zeros((len(rows), most), np.bool_)
         for number, (own, names) in enumerate(rows):
-            boxes[number, : len(own)] = torch.tensor(own)
-            classes[number, : len(own)] = torch.tensor(names)
-            real[number, : len(own)] = True
-        device = scales.device
-        return Truth(boxes.to(device) * scales.repeat(1, 2)[:, None], classes.to(device), real.to(device))
+            boxes[number, : len(own)], classes[number, : len(own)], real[number, : len(own)] = own, names, True
+        on_device = [torch.from_numpy(one).to(scales.device) for one in (boxes, classes, real)]
+        return Truth(on_device[0] * scales.repeat(1, 2)[:, None], on_device[1], on_device[2])
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,14 @@ class Lesson:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
         background = torch.tensor([one.weights.background for one in labels]).to(scales)
         return Lesson(Truth.of(labels, scales), Truth.unsure(labels, scales), background, seeds)
+
+    def only(self, chosen: Tensor) -> Lesson:
+        """Of some of the frames."""
+        truth, unsure = (
+            Truth(one.boxes[chosen], one.classes[chosen], one.real[chosen]) for one in (self.truth, self.unsure)
+        )
+        seeds = [seed for seed, which in zip(self.seeds, chosen.tolist(), strict=True) if which]
+        return Lesson(truth, unsure, self.background[chosen], seeds)
 
     def luck(self, draw: int, like: Tensor) -> Tensor:
         """Numbers from 0 to 1 for the entries of each frame's row: of one draw, and not of the row's length."""

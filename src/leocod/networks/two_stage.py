@@ -16,10 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
-from torchvision.ops import batched_nms, clip_boxes_to_image
+from torchvision.ops import batched_nms, nms
 
 from leocod.networks.distillation import distances
 from leocod.networks.network import ClassLayer, Network
@@ -61,6 +62,10 @@ WEIGHT_OF: dict[str, Callable[[LossWeights], float]] = {
 """Which of a label's weights each loss has."""
 
 
+FEW_CLASSES = 100
+"""Up to so many, the boxes of all classes together are quicker than those of the likely ones one by one."""
+
+
 class TwoStage(Network):
     """Any torchvision Faster R-CNN as a detector."""
 
@@ -76,9 +81,8 @@ class TwoStage(Network):
         lesson = Lesson.of(labels, scales, range(len(images)) if seeds is None else seeds)
         with self.working():
             features = self.features(batch.tensors)
-            scored = self.scored(batch, features)
+            scored, losses = self._proposed(batch, features, lesson, [one.weights.proposals > 0 for one in labels])
             proposals, real = self.best(scored, sizes)
-            losses = self._proposal_losses(scored, lesson)
             losses |= self._region_losses(features, proposals, real, lesson, sizes)
         return {
             name: weighted(value, [WEIGHT_OF[name](one.weights) for one in labels]) for name, value in losses.items()
@@ -92,7 +96,8 @@ class TwoStage(Network):
         batch, sizes, scales = self.prepared(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
         with self.working():
-            logits, _ = self.looked_at(self.features(batch.tensors), places, sizes)
+            seen = self.seen(self.features(batch.tensors), places, sizes)
+            logits = self.model.roi_heads.box_predictor.cls_score(seen).float()
         return list(logits.split(counts))
 
     def distillation(
@@ -104,6 +109,30 @@ class TwoStage(Network):
 
     # -- the parts
 
+    def _proposed(
+        self, batch: ImageList, features: dict[str, Tensor], lesson: Lesson, learn: list[bool]
+    ) -> tuple[Scored, dict[str, Tensor]]:
+        """What the proposal head says of all frames, and its losses: 0 for frames that it is not to learn from.
+
+        Of these no gradient is wanted. The head is asked about them apart, so that it need not be worked out.
+        """
+        if all(learn) or not any(learn):
+            with torch.set_grad_enabled(any(learn)):
+                scored = self.scored(batch, features)
+                return scored, self._proposal_losses(scored, lesson)
+        taught = torch.tensor(learn, device=self.device)
+        own = self.scored(batch, {name: level[taught] for name, level in features.items()})
+        with torch.no_grad():
+            others = self.scored(batch, {name: level[~taught] for name, level in features.items()})
+            order = torch.cat([*torch.where(taught), *torch.where(~taught)]).argsort()
+            scores, deltas = (
+                torch.cat([getattr(one, part) for one in (own, others)])[order] for part in Scored._fields[:2]
+            )
+        losses = self._proposal_losses(own, lesson.only(taught))
+        zeros = torch.zeros(len(learn), device=self.device)
+        by_frame = {name: zeros.masked_scatter(taught, value) for name, value in losses.items()}
+        return Scored(scores, deltas, own.anchors, own.counts), by_frame
+
     def scored(self, batch: ImageList, features: dict[str, Tensor]) -> Scored:
         """Where the proposal head sees something."""
         rpn = self.model.rpn
@@ -111,7 +140,7 @@ class TwoStage(Network):
         scores_by_level, deltas_by_level = rpn.head(levels)
         counts = [score[0].numel() for score in scores_by_level]
         anchors = rpn.anchor_generator(batch, levels)[0]
-        frames = len(batch.image_sizes)
+        frames = len(levels[0])
         scores, deltas = concat_box_prediction_layers(scores_by_level, deltas_by_level)
         return Scored(scores.float().reshape(frames, -1), deltas.float().reshape(frames, -1, 4), anchors, counts)
 
@@ -131,19 +160,22 @@ class TwoStage(Network):
         logits = pick(scores, chosen)
         coder = rpn.box_coder
         boxes = coder.decode_single(pick(deltas, chosen).reshape(-1, 4), anchors[chosen].reshape(-1, 4))
-        boxes = boxes.reshape(len(scores), -1, 4)
+        boxes = inside(boxes.reshape(len(scores), -1, 4), sizes)
+        usable = ((boxes[..., 2:] - boxes[..., :2]) >= rpn.min_size).all(dim=2)
+        if rpn.score_thresh > 0:
+            usable &= logits.sigmoid() >= rpn.score_thresh
         most = rpn.post_nms_top_n()
-        proposals = boxes.new_zeros(len(scores), most, 4)
-        real = torch.zeros(len(scores), most, dtype=torch.bool, device=boxes.device)
-        for frame, size in enumerate(sizes):
-            inside = clip_boxes_to_image(boxes[frame], size)
-            usable = ((inside[:, 2:] - inside[:, :2]) >= rpn.min_size).all(dim=1)
-            usable &= logits[frame].sigmoid() >= rpn.score_thresh
-            inside, logit, level_of = inside[usable], logits[frame][usable], levels[frame][usable]
-            kept = inside[batched_nms(inside, logit, level_of, rpn.nms_thresh)[:most]]
-            proposals[frame, : len(kept)] = kept
-            real[frame, : len(kept)] = True
-        return proposals, real
+        kept = []
+        for frame, all_usable in enumerate(usable.all(dim=1).tolist()):
+            own, logit, level_of = boxes[frame], logits[frame], levels[frame]
+            if not all_usable:
+                own, logit, level_of = (one[usable[frame]] for one in (own, logit, level_of))
+            # Moving levels apart, as batched_nms does it, is for several of them.
+            alone = len(counts) == 1
+            best = nms(own, logit, rpn.nms_thresh) if alone else batched_nms(own, logit, level_of, rpn.nms_thresh)
+            kept.append(own[best[:most]])
+        proposals = functional.pad(pad_sequence(kept, batch_first=True), (0, 0, 0, most))[:, :most]
+        return proposals, torch.arange(most, device=boxes.device) < _lengths(kept, boxes.device)
 
     def _proposal_losses(self, scored: Scored, lesson: Lesson) -> dict[str, Tensor]:
         scores, deltas, anchors, _ = scored
@@ -198,29 +230,46 @@ class TwoStage(Network):
         number = pick(matched, positions)
         wanted = torch.where(is_object, pick(truth.classes, number), BACKGROUND)
         places = pick(regions, positions)
-        logits, deltas = self.looked_at(features, rows(places, drawn), sizes)
+        seen = self.seen(features, rows(places, drawn), sizes)
+        logits = heads.box_predictor.cls_score(seen).float()
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
         positive = wanted > BACKGROUND
         wrong = torch.where(positive, wrong, wrong * lesson.background[frame])
-        goal = torch.where(positive[:, None], goal, places)
-        own = by_class(deltas)[torch.arange(len(deltas), device=deltas.device), wanted]
-        off = self._off(heads.box_coder, own, goal, places) * positive
+        # Where a box should be is asked of objects only, and of the class that each is of.
+        object_ = torch.where(positive)[0]
+        own = self.deltas(seen[object_], wanted[object_])
+        off = self._off(heads.box_coder, own, goal[object_], places[object_])
         each = _drawn_in_frame(drawn)
         return {
             "region_class": by_frame(wrong, frame, frames=len(drawn)) / each,
-            "region_box": by_frame(off, frame, frames=len(drawn)) / each,
+            "region_box": by_frame(off, frame[object_], frames=len(drawn)) / each,
         }
+
+    def seen(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
+        """What the region head makes of each frame's regions, in one long list."""
+        heads = self.model.roi_heads
+        seen: Tensor = heads.box_head(heads.box_roi_pool(features, regions, sizes))
+        return seen
 
     def looked_at(
         self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]
     ) -> tuple[Tensor, Tensor]:
-        """Class logits and box deltas of each frame's regions, in one long list."""
-        heads = self.model.roi_heads
-        pooled = heads.box_roi_pool(features, regions, sizes)
-        logits, deltas = heads.box_predictor(heads.box_head(pooled))
+        """Class logits of each frame's regions, in one long list, and box deltas for every class."""
+        logits, deltas = self.model.roi_heads.box_predictor(self.seen(features, regions, sizes))
         return logits.float(), deltas.float()
+
+    def deltas(self, seen: Tensor, classes: Tensor) -> Tensor:
+        """Box deltas of regions, each for one class: the background is 0, and so the first class 1.
+
+        Of a thousand classes, working out the boxes for all would cost more than all the rest.
+        """
+        layer = self.model.roi_heads.box_predictor.bbox_pred
+        weight = layer.weight.unflatten(0, (-1, 4)).index_select(0, classes)
+        bias = layer.bias.unflatten(0, (-1, 4)).index_select(0, classes)
+        moved: Tensor = torch.bmm(weight, seen[:, :, None])[:, :, 0] + bias
+        return moved.float()
 
     def _class_layers(self) -> Sequence[ClassLayer]:
         predictor, name = self.model.roi_heads.box_predictor, "roi_heads.box_predictor"
@@ -241,23 +290,39 @@ class TwoStage(Network):
         features = self.features(batch.tensors)
         proposals, real = self.best(self.scored(batch, features), sizes)
         regions = rows(proposals, real)
-        logits, deltas = self.looked_at(features, regions, sizes)
         heads = self.model.roi_heads
-        chances = logits.softmax(dim=-1)[:, 1:]
-        per_frame = real.sum(dim=1).tolist()
-        boxes = by_class(heads.box_coder.decode(deltas, regions).flatten(start_dim=1))
+        seen = self.seen(features, regions, sizes)
+        chances = heads.box_predictor.cls_score(seen).float().softmax(dim=-1)[:, 1:]
+        region, name = torch.where(chances > heads.score_thresh)
+        if len(self.classes) > FEW_CLASSES:
+            deltas = self.deltas(seen[region], name + 1)
+        else:
+            deltas = by_class(heads.box_predictor.bbox_pred(seen).float())[region, name + 1]
+        frame = torch.where(real)[0][region]
+        corners = heads.box_coder.decode_single(deltas, torch.cat(regions)[region])
+        corners = inside(corners, [sizes[number] for number in frame.tolist()])
+        large = ((corners[:, 2:] - corners[:, :2]) >= self.smallest_box).all(dim=1)
+        corners, name, score, frame = corners[large], name[large], chances[region, name][large], frame[large]
+        per_frame = torch.bincount(frame, minlength=len(images)).tolist()
         found = []
-        for frame, (own_boxes, own_chances) in enumerate(
-            zip(boxes[:, 1:].split(per_frame), chances.split(per_frame), strict=True)
+        for own, names, chance, scale in zip(
+            *(one.split(per_frame) for one in (corners, name, score)), scales, strict=True
         ):
-            region, name = torch.where(own_chances > heads.score_thresh)
-            corners = clip_boxes_to_image(own_boxes[region, name], sizes[frame])
-            large = ((corners[:, 2:] - corners[:, :2]) >= self.smallest_box).all(dim=1)
-            corners, name, score = corners[large], name[large], own_chances[region, name][large]
-            keep = batched_nms(corners, score, name, heads.nms_thresh)[: heads.detections_per_img]
-            original = corners[keep] / scales[frame].repeat(2)
-            found.append(Detections(original.cpu().numpy(), name[keep].cpu().numpy(), score[keep].cpu().numpy()))
+            keep = batched_nms(own, chance, names, heads.nms_thresh)[: heads.detections_per_img]
+            original = own[keep] / scale.repeat(2)
+            found.append(Detections(original.cpu().numpy(), names[keep].cpu().numpy(), chance[keep].cpu().numpy()))
         return found
+
+
+def inside(boxes: Tensor, sizes: Sequence[tuple[int, int]]) -> Tensor:
+    """Boxes clipped to the picture, of which each frame, or each box, has a size: (frames x) boxes x 4."""
+    most = boxes.new_tensor([[width, height, width, height] for height, width in sizes])
+    return torch.minimum(boxes.clamp(min=0), most[:, None] if boxes.dim() == 3 else most.reshape(-1, 4))
+
+
+def _lengths(values: Sequence[Tensor], device: torch.device) -> Tensor:
+    """One to a row."""
+    return torch.tensor([len(one) for one in values], device=device)[:, None]
 
 
 def _drawn_in_frame(drawn: Tensor) -> Tensor:
