@@ -11,6 +11,7 @@ from torch import nn
 from leocod.gradients import (
     LossScale,
     NotFinite,
+    copied,
     digest,
     gradient_of,
     grown,
@@ -113,13 +114,24 @@ def test_where_there_is_no_gradient_there_is_nothing_to_refuse():
     assert is_finite([])
 
 
+def test_a_copied_state_has_tensors_of_its_own():
+    state = {"state": {0: {"step": torch.tensor(1.0)}}, "groups": [{"lr": 0.1, "betas": (0.9, 0.99), "params": [0]}]}
+
+    twin = copied(state)
+    twin["state"][0]["step"] += 1
+    twin["groups"][0]["params"].append(1)
+
+    assert state["state"][0]["step"] == 1
+    assert state["groups"] == [{"lr": 0.1, "betas": (0.9, 0.99), "params": [0]}]
+
+
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_a_loss_that_is_not_finite_is_refused_with_its_name(bad):
-    good = {"class": torch.tensor(0.5)}
+    good = {"class": 0.5}
     refuse_loss(good, "current")
 
     with pytest.raises(NotFinite, match=f"^the loss current/box is {bad}$"):
-        refuse_loss(good | {"box": torch.tensor(float(bad))}, "current")
+        refuse_loss(good | {"box": float(bad)}, "current")
 
 
 def test_the_factor_grows_again_after_patience(monkeypatch):

@@ -43,10 +43,10 @@ def test_alone_a_process_is_a_team_of_one():
     found = [Detections(np.zeros((0, 4)), np.zeros(0, np.int64), np.zeros(0))]
 
     with team.joined("cpu"):
-        losses = team.add_up({"one": torch.tensor(3.0)}, [weight])
+        losses = team.add_up({"one": 3.0}, [weight])
 
         assert (team.size(), team.rank(), team.place("cuda"), team.place("cpu")) == (1, 0, "cuda", "cpu")
-        assert losses == {"one": torch.tensor(3.0)}
+        assert losses == {"one": 3.0}
         assert weight.grad.tolist() == [1, 2]
         assert team.predicted(lambda images: found, [None]) is found
         assert (team.any_of("asked"), team.any_of(None)) == ("asked", None)
@@ -70,8 +70,8 @@ with team.joined("cpu"):
     both.grad = torch.tensor([1.0, 10.0 * rank])
     if rank == 1:
         one.grad = torch.tensor([5.0, 6.0])
-    late = {"late": torch.tensor(4.0)} if rank else {}
-    losses = team.add_up({"all": torch.tensor(1.0 + rank), **late}, [both, one, none])
+    late = {"late": 4.0} if rank else {}
+    losses = team.add_up({"all": 1.0 + rank, **late}, [both, one, none])
     found = team.predicted(find, [7, 8, 9])
     team.agree("The weather", lambda: "fine")
     try:
@@ -93,7 +93,7 @@ with team.joined("cpu"):
         placed = "placed"
     except InvalidConfig as error:
         placed = str(error)
-    told = [both.grad.tolist(), one.grad.tolist(), none.grad is None, {k: v.item() for k, v in losses.items()},
+    told = [both.grad.tolist(), one.grad.tolist(), none.grad is None, losses,
             [int(one.classes[0]) for one in found], said, team.place("cuda"), refused, placed,
             [team.any_of("asked" if rank else None), team.any_of(None)]]
     with open(f"{sys.argv[1]}/{rank}.json", "w") as file:

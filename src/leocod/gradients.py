@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,15 @@ def grown(old: Tensor, where: Tensor, like: Tensor) -> Tensor:
     return new
 
 
+def copied(state: Any) -> Any:
+    """A state with tensors of its own; many times quicker than a deep copy, which looks for what it has seen."""
+    if isinstance(state, Tensor):
+        return state.clone()
+    if isinstance(state, dict):
+        return {name: copied(value) for name, value in state.items()}
+    return [copied(value) for value in state] if isinstance(state, list) else state
+
+
 def digest(tensors: Mapping[str, Tensor]) -> str:
     """Tells whether two have the same, to the bit."""
     held = hashlib.sha256()
@@ -56,11 +66,11 @@ class NotFinite(ArithmeticError):
     """A loss or a gradient that is not a number, or too large for one. No weight may come to see it."""
 
 
-def refuse_loss(losses: Mapping[str, Tensor], of: str) -> None:
+def refuse_loss(losses: Mapping[str, float], of: str) -> None:
     """Raise unless every loss is finite; `of` says whose they are."""
     for name, value in losses.items():
-        if not bool(value.isfinite().all()):
-            raise NotFinite(f"the loss {of}/{name} is {value.item()}")
+        if not math.isfinite(value):
+            raise NotFinite(f"the loss {of}/{name} is {value}")
 
 
 def refuse_gradient(weights: Sequence[nn.Parameter], of: str) -> None:

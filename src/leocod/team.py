@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import distributed, nn
 
 from leocod.errors import Disagreement, InvalidConfig, LeocodError
 from leocod.gradients import gradient_of, set_gradient
@@ -67,14 +67,14 @@ def first_may(check: Callable[[], None]) -> None:
         raise LeocodError(said)
 
 
-def add_up(losses: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, Tensor]:
+def add_up(losses: Mapping[str, float], weights: Sequence[nn.Parameter]) -> dict[str, float]:
     """Add up the gradients of all processes, in place, and their losses by name, which may differ."""
     if size() == 1:
         return dict(losses)
     _add_gradients(weights)
-    said = _gathered({name: value.item() for name, value in losses.items()})
+    said = _gathered(dict(losses))
     names = dict.fromkeys(name for one in said for name in one)
-    return {name: torch.tensor(sum(one.get(name, 0.0) for one in said)) for name in names}
+    return {name: sum(one.get(name, 0.0) for one in said) for name in names}
 
 
 def _add_gradients(weights: Sequence[nn.Parameter]) -> None:

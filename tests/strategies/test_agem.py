@@ -21,12 +21,12 @@ class Watched(AGEM):
 
     def backward(self, batch):
         losses = super().backward(batch)
-        self.raw[batch.name] = gradient_of(self._trained).clone()
+        self.raw[batch.name] = gradient_of(self.weights).clone()
         return losses
 
     def constrain(self, batch):
         super().constrain(batch)
-        self.applied[batch.name] = gradient_of(self._trained).clone()
+        self.applied[batch.name] = gradient_of(self.weights).clone()
 
 
 def taught(detector, a_step, **options):
@@ -72,13 +72,13 @@ def test_an_opposing_gradient_is_projected(a_detector, a_step, a_frame):
         """The reference as it is; for the current batch its opposite and a little of its own."""
         losses = plain(batch)
         if batch.name == "current":
-            own = gradient_of(strategy._trained).clone()
+            own = gradient_of(strategy.weights).clone()
             plain(Batch.mean_of("reference", strategy._reference))
             for weight, part in zip(
-                strategy._trained, own.split([one.numel() for one in strategy._trained]), strict=True
+                strategy.weights, own.split([one.numel() for one in strategy.weights]), strict=True
             ):
                 weight.grad = 0.1 * part.view_as(weight) - (0 if weight.grad is None else weight.grad)
-            against.append(gradient_of(strategy._trained).clone())
+            against.append(gradient_of(strategy.weights).clone())
         return losses
 
     strategy.backward = opposing

@@ -31,7 +31,6 @@ class AGEM(ReplayStrategy):
 
     def __init__(self, detector: Detector, options: AGEMOptions | None = None, *, seed: int = 0) -> None:
         super().__init__(detector, options, seed=seed)
-        self._trained = list(detector.parameters())
         self._reference: Sequence[LabelledFrame] = ()
 
     def batches(self, step: Step) -> Iterator[Batch]:
@@ -45,13 +44,13 @@ class AGEM(ReplayStrategy):
     def constrain(self, batch: Batch) -> None:
         if batch.name != "current" or not self._reference:
             return
-        gradient = gradient_of(self._trained)
+        gradient = gradient_of(self.weights)
         self.backward(Batch.mean_of("reference", self._reference))
-        reference = gradient_of(self._trained)
+        reference = gradient_of(self.weights)
         gradient = project(gradient, reference)
         if self.options.replay_loss and self._joint:
             gradient = (gradient + reference) / 2
-        set_gradient(self._trained, gradient)
+        set_gradient(self.weights, gradient)
 
     @property
     def _joint(self) -> bool:

@@ -5,7 +5,6 @@ Below the plain strategy are two to build on: one that remembers frames, and one
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -19,7 +18,7 @@ from leocod import team
 from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import LossScale, NotFinite, grown, refuse_gradient, refuse_loss
+from leocod.gradients import LossScale, NotFinite, copied, grown, refuse_gradient, refuse_loss
 from leocod.learner import Learned
 from leocod.memory import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
@@ -57,8 +56,9 @@ class Strategy:
         self.detector = detector
         self.options = options or self.Options()
         self.random = np.random.default_rng(seed)
+        self.weights = list(detector.parameters())
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
-        self.optimizer = torch.optim.Adam(detector.parameters(), lr=detector.learning_rate, foreach=True)
+        self.optimizer = torch.optim.Adam(self.weights, lr=detector.learning_rate, fused=True)
         self.loss_scale = LossScale(on=detector.precision == "float16")
 
     @property
@@ -95,12 +95,12 @@ class Strategy:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
         losses = self.backward(batch)
         self.constrain(batch)
-        refuse_gradient(list(self.detector.parameters()), batch.name)
+        refuse_gradient(self.weights, batch.name)
         self.optimizer.step()
-        return {f"{batch.name}/{name}": value.item() for name, value in losses.items()}
+        return {f"{batch.name}/{name}": value for name, value in losses.items()}
 
-    def backward(self, batch: Batch) -> dict[str, Tensor]:
-        """The losses of a batch by name. Their gradient takes the place of any before.
+    def backward(self, batch: Batch) -> dict[str, float]:
+        """The losses of a batch by name, all finite. Their gradient takes the place of any before.
 
         As many frames at once as the detector takes, and those of other processes in these: the sum is the same.
         """
@@ -115,12 +115,12 @@ class Strategy:
             if total.requires_grad:
                 (total * self.loss_scale.factor).backward()
             losses |= {name: losses.get(name, 0.0) + value.detach() for name, value in of_part.items()}
-        weights = list(self.detector.parameters())
-        losses = team.add_up(losses, weights)
-        self.loss_scale.take_back(weights)
-        refuse_loss(losses, batch.name)
-        refuse_gradient(weights, batch.name)
-        return losses
+        # All at once: on a GPU each number that is asked for has to be waited for.
+        values = torch.stack(list(losses.values())).tolist() if losses else []
+        told = team.add_up(dict(zip(losses, values, strict=True)), self.weights)
+        self.loss_scale.take_back(self.weights)
+        refuse_loss(told, batch.name)
+        return told
 
     def predict(self, images: Images) -> list[Detections]:
         return team.predicted(self.detector.predict, images)
@@ -172,13 +172,13 @@ class Strategy:
 
     def trained_state(self) -> dict[str, Any]:
         """What an update changes, as it is now. A strategy in which updates change more adds that."""
-        return {"detector": self.detector.state_dict(), "optimizer": copy.deepcopy(self.optimizer.state_dict())}
+        return {"detector": self.detector.state_dict(), "optimizer": copied(self.optimizer.state_dict())}
 
     def load_trained_state(self, state: Mapping[str, Any]) -> None:
         """Go back to such a state."""
         self.detector.load_state_dict(state["detector"])
         # The optimiser takes the tensors it is given for its own.
-        self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
+        self.optimizer.load_state_dict(copied(state["optimizer"]))
 
     def state_dict(self) -> dict[str, Any]:
         return {
