@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from leocod import team
+from leocod.allocation import keep_memory
 from leocod.benchmarks.base import Benchmark
 from leocod.checkpoint import damaged, newest_checkpoint
 from leocod.config import ExperimentConfig, load_mapping
@@ -60,6 +61,7 @@ def build(config: ExperimentConfig) -> Experiment:
     seeds = Seeds.of(config.seed)
     _check_device(team.place(config.device))
     torch.set_num_threads(config.threads)
+    keep_memory()
     torch.manual_seed(seeds.torch)
     benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
     labels = LabelRecord(build_labeller(config, benchmark))

@@ -21,6 +21,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
 
+from leocod.allocation import keep_memory
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.evaluation.evaluator import Evaluator
@@ -58,6 +59,7 @@ class PretrainOptions(Settings):
 def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]) -> float:
     """Train, fold the normalisation into the convolutions, write the file. Returns AP50 in a world unseen (points)."""
     torch.set_num_threads(options.threads)
+    keep_memory()
     world = training_world(options)
     frames = [pair for step in range(world.steps) for pair in world.moment(step)]
     with torch.random.fork_rng(devices=[]):
