@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format soak fuzz clean
+.PHONY: help setup demo test check format bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,11 @@ check: setup ## format, lint, types, layers, dependencies
 format: setup ## put the code in its standard form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: setup ## measure: each script prints a table and a ratio, figures go to results/bench
+	@for script in step evaluation stream memory ema augment checkpoint startup growth; do \
+	  echo "== $$script" && OMP_NUM_THREADS=1 $(BIN)/python bench/$$script.py || exit 1; \
+	done
 
 soak: setup ## kill, starve and outlast it: 400 kills, every fault, 20,000 steps (about an hour)
 	rm -rf runs/soak

@@ -3,7 +3,7 @@
     .venv/bin/python bench/at_scale.py
 
 Counts operations and kept activations of `resnet50-c4` at the paper's input size on torch's meta device, which computes
-shapes and nothing else, and measures the parts that run on a CPU in any case. Writes bench/at_scale.json.
+shapes and nothing else, and measures the parts that run on a CPU in any case. Writes results/bench/at_scale.json.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from harness import RESULTS
 from PIL import Image
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -133,7 +134,7 @@ def main() -> None:
         "one CPU core": on_the_cpu(),
     }
     text = json.dumps(figures, indent=1)
-    Path(__file__).with_suffix(".json").write_text(text + "\n")
+    (RESULTS / "at_scale.json").write_text(text + "\n")
     print(text)
 
 

@@ -3,7 +3,7 @@
     .venv/bin/python bench/detector_cost.py
 
 Each detector has a process of its own and one thread; memory is the highest that it took beyond what it had with the
-network built. Frames are 16:9, everything else is at its default. Writes bench/detector_cost.json.
+network built. Frames are 16:9, everything else is at its default. Writes results/bench/detector_cost.json.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from harness import RESULTS
 
 from leocod.environment import source_state
 from leocod.find import part
@@ -71,7 +72,7 @@ def main() -> None:
         rows.append(row)
         print(row, flush=True)
     content = {"source": source_state(Path(__file__).parents[1] / "src" / "leocod"), "rows": rows}
-    Path(__file__).with_suffix(".json").write_text(json.dumps(content, indent=1) + "\n")
+    (RESULTS / "detector_cost.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

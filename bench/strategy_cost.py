@@ -1,6 +1,6 @@
 """What a step of every strategy costs, relative to `incremental`: all in one run, step by step in turn.
 
-    .venv/bin/python bench/strategy_cost.py --out bench/strategy_cost.json
+    .venv/bin/python bench/strategy_cost.py --out results/bench/strategy_cost.json
 
 One thread, processor time of the learner alone: neither making the stream nor evaluating counts. The first steps are
 learnt but not counted: memories must fill, and the declared boundaries of `ewc` and `iod`, here every 20 steps, pass.

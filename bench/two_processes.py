@@ -4,7 +4,7 @@
 
 One thread a process; the built-in world, Faster R-CNN on MobileNetV2 started by chance, Efficient-CLS around replay
 with 4 of 16 frames labelled. The third run is one process with two threads: what rounding alone does. Writes
-bench/two_processes.json.
+results/bench/two_processes.json.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from harness import RESULTS
 
 from leocod.environment import source_state
 
@@ -84,7 +85,7 @@ def main() -> None:
             "two threads against one": apart(folder, "one", "threads"),
         }
     text = json.dumps(figures, indent=1)
-    Path(__file__).with_suffix(".json").write_text(text + "\n")
+    (RESULTS / "two_processes.json").write_text(text + "\n")
     print(text)
 
 

@@ -1,0 +1,207 @@
+"""What a step of Efficient-CLS costs, against its arithmetic and against the plain way to write it with torchvision.
+
+    .venv/bin/python bench/step.py
+
+The floor: forward, backward and Adam of the same network on the tensors and regions of a real step, and the slow
+learner's forward pass: no resizing, no proposals to choose, no labels to match, nothing to check, no moving average.
+The plain way is in bench/plain.py. All three take turns, in one process.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+import torch
+from harness import Spread, arguments, in_turn, record, table
+from plain import Plain, in_torchvisions_parts
+from torch import Tensor
+
+from leocod.config import ExperimentConfig
+from leocod.detectors.faster_rcnn import faster_rcnn_model
+from leocod.detectors.tiny import Tiny, tiny_model
+from leocod.efficient_cls import EfficientCLS
+from leocod.experiment import build
+from leocod.networks.two_stage import TwoStage
+from leocod.strategies.base import ReplayStrategy
+from leocod.types import Step
+
+
+@dataclass(frozen=True)
+class Case:
+    """A detector, and how many frames a step has for it."""
+
+    detector: dict[str, Any]
+    labelled: int
+    unlabelled: int
+    replayed: int
+    width: int
+    height: int
+    rounds: int
+    """For every so many that were asked for, one: large networks take their time, and vary less."""
+
+
+CASES = {
+    "tiny": Case({"name": "tiny"}, 4, 12, 16, 128, 96, rounds=1),
+    "mobilenet_v2-fpn": Case(
+        {"name": "faster_rcnn", "backbone": "mobilenet_v2-fpn", "short_side": 320}, 2, 2, 4, 640, 480, rounds=4
+    ),
+    "resnet50-c4": Case(
+        {"name": "faster_rcnn", "backbone": "resnet50-c4", "short_side": 160, "regions": 64, "proposals": 100}
+        | {"proposals_at_test": 100},
+        *(1, 1, 2, 640, 480),
+        rounds=4,
+    ),
+}
+STEPS = 8
+"""Different steps that are learnt in turn."""
+FILLING = 40
+"""Steps whose labelled frames fill the memory beforehand."""
+
+
+class Pass(NamedTuple):
+    """What went through the network at once."""
+
+    tensors: Tensor
+    regions: list[Tensor]
+    sizes: list[tuple[int, int]]
+
+
+def learner_of(case: Case) -> tuple[EfficientCLS, list[Step]]:
+    """A learner with a filled memory, and steps to learn."""
+    walk = {"frames_per_step": case.labelled + case.unlabelled, "width": case.width, "height": case.height}
+    experiment = build(
+        ExperimentConfig.model_validate(
+            {
+                "benchmark": {"name": "wander", "steps": FILLING + STEPS, **walk},
+                "labels": {"per_step": case.labelled},
+                "detector": case.detector,
+                "strategy": {"name": "icarl", "replay_per_step": case.replayed},
+                "seed": 100,
+            }
+        )
+    )
+    learner: Any = experiment.learner
+    arriving = experiment.stream.steps()
+    for step in islice(arriving, FILLING):
+        learner.strategy.remember(step)
+    return learner, list(arriving)
+
+
+def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
+    """What the slow and the fast learner compute in a step, taken down while they do."""
+    strategy = learner.strategy
+    taken: dict[str, list[Pass]] = {}
+    for name, network in (("slow", learner.slow), ("fast", strategy.detector)):
+        assert isinstance(network, TwoStage)
+        passes = taken.setdefault(name, [])
+        network.prepared = _listening(network.prepared, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
+        network.seen = _listening(  # type: ignore[method-assign]
+            network.seen,
+            lambda _, given, passes=passes: passes.append(Pass(passes.pop(), given[1], given[2])),
+        )
+    learner.learn(step)
+    for network in (learner.slow, strategy.detector):
+        del network.prepared, network.seen  # type: ignore[attr-defined]
+    return taken
+
+
+def _listening(method: Callable[..., Any], tell: Callable[..., object]) -> Callable[..., Any]:
+    def listening(*given: Any) -> Any:
+        out = method(*given)
+        tell(out, given)
+        return out
+
+    return listening
+
+
+class Floor:
+    """The arithmetic of a step and nothing else."""
+
+    def __init__(self, learner: EfficientCLS, passes: dict[str, list[Pass]]) -> None:
+        network: Any = learner.strategy.detector
+        self.fast, self.slow = copy.deepcopy(network.model).train(), copy.deepcopy(network.model).eval()
+        weights = [one for one in self.fast.parameters() if one.requires_grad]
+        self.optimizer = torch.optim.Adam(weights, lr=1e-12, foreach=True)
+        self.passes = passes
+
+    def learn(self) -> None:
+        """One step."""
+        with torch.inference_mode():
+            for one in self.passes["slow"]:
+                forward(self.slow, one)
+        for one in self.passes["fast"]:
+            self.optimizer.zero_grad()
+            torch.stack([out.mean() for out in forward(self.fast, one)]).sum().backward()
+            self.optimizer.step()
+
+
+def forward(model: Any, one: Pass) -> list[Tensor]:
+    """Everything that the network has to say."""
+    features = model.backbone(one.tensors)
+    levels = {"0": features} if isinstance(features, Tensor) else features
+    scores, deltas = model.rpn.head(list(levels.values()))
+    heads = model.roi_heads
+    pooled = heads.box_roi_pool(levels, one.regions, one.sizes)
+    return [*scores, *deltas, *heads.box_predictor(heads.box_head(pooled))]
+
+
+def plain_of(learner: EfficientCLS) -> Plain:
+    """The same network, in torchvision's parts."""
+    network: Any = learner.strategy.detector
+    make = tiny_model if isinstance(network, Tiny) else faster_rcnn_model
+    model = make(len(network.classes), network.options)
+    model.load_state_dict(network.model.state_dict())
+    return Plain(in_torchvisions_parts(model), learning_rate=network.learning_rate)
+
+
+def measured(case: Case, rounds: int) -> dict[str, Spread]:
+    """Seconds of a step: ours, the floor's, the plain way's."""
+    learner, steps = learner_of(case)
+    strategy = learner.strategy
+    assert isinstance(strategy, ReplayStrategy)
+    floor = Floor(learner, passes_of(learner, steps[0]))
+    plain = plain_of(learner)
+    ours, theirs = cycle(steps), cycle(steps)
+    return in_turn(
+        {
+            "leocod": lambda: learner.learn(next(ours)),
+            "floor": floor.learn,
+            "plain": lambda: plain.learn(next(theirs), strategy.replayed()),
+        },
+        rounds=max(1, rounds // case.rounds),
+        warm_up=2 if case.rounds == 1 else 1,
+    )
+
+
+def main() -> None:
+    """Measure, print, write."""
+    options = arguments(__doc__, rounds=24, tiny_only=0)
+    torch.set_num_threads(options.threads)
+    rows, content = [], {}
+    for name, case in CASES.items():
+        if options.tiny_only and name != "tiny":
+            continue
+        seconds = measured(case, options.rounds)
+        # build() sets the threads of its config.
+        over_floor, over_plain = seconds["leocod"].over(seconds["floor"]), seconds["plain"].over(seconds["leocod"])
+        frames = f"{case.labelled} + {case.unlabelled} + {case.replayed}"
+        times = [seconds[side].told(digits=3) for side in ("leocod", "floor", "plain")]
+        rows.append([f"`{name}`", frames, *times, over_floor.told(), over_plain.told()])
+        content[name] = {
+            "frames": frames,
+            "seconds": {side: spread.kept() for side, spread in seconds.items()},
+            "leocod / floor": over_floor.kept(),
+            "plain / leocod": over_plain.kept(),
+        }
+        print(table(["detector", "frames", "a step, s", "floor, s", "plain, s", "step / floor", "plain / step"], rows))
+    record(options, {"cases": content})
+    told = ", ".join(f"{name} {one['leocod / floor']['median']:.2f}" for name, one in content.items())
+    print(f"A step over its floor: {told}")
+
+
+if __name__ == "__main__":
+    main()
