@@ -99,6 +99,8 @@ class LossWeights:
     classes: float = 1.0
     background: float = 1.0
     """Of regions and anchors that show no object, beside the weights above. 0: labels that do not name every object."""
+    logits: float = 0.0
+    """Of the distance to the logits that the labels hold."""
 
     @staticmethod
     def all(weight: float, *, background: float = 1.0) -> LossWeights:

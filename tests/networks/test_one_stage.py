@@ -450,3 +450,16 @@ def test_anchors_are_the_same_in_every_precision_also_far_from_the_origin(detect
 
     assert whole.max() > 1024
     assert torch.equal(anchors(), whole)
+
+
+def test_frames_are_held_to_the_logits_in_their_labels_in_the_same_pass(detector, batch):
+    images, labels = batch
+    with torch.no_grad():
+        now = detector.class_logits(images, [one.boxes for one in labels])
+    then = [logits.numpy() - 0.5 * (number + 1) for number, logits in enumerate(now)]
+    held = [replace(one, logits=own, weights=LossWeights(logits=2.0)) for one, own in zip(labels, then, strict=True)]
+
+    losses = detector.loss(images, held)
+
+    expected = [2 * (0.5 * (number + 1)) ** 2 if len(one) else 0.0 for number, one in enumerate(labels)]
+    torch.testing.assert_close(losses["logits"].tolist(), expected, rtol=1e-4, atol=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,20 @@ import torch
 from leocod.batch import Batch
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.strategies.derpp import DERPP, DERPPOptions
-from leocod.types import Step
+from leocod.types import LossWeights, Step
 
 
 def logits_now(strategy, pairs):
     with torch.no_grad():
         return strategy._logits(pairs)
+
+
+def distance(strategy, replayed, *others):
+    """The loss that holds remembered frames to their logits; None where there is none."""
+    weights = LossWeights(logits=strategy.options.alpha)
+    held = [(frame, replace(labels, weights=weights)) for frame, labels in replayed]
+    batch = Batch.mean_of("replay", *others, *([held] if held else []))
+    return batch.mean(strategy.detector.loss(batch.images, batch.labels)).get("logits")
 
 
 def test_what_is_stored_is_what_the_detector_says_of_the_boxes_after_the_update(a_detector, a_step):
@@ -38,7 +47,7 @@ def test_the_penalty_is_alpha_times_the_mean_squared_distance(a_detector, a_step
         strategy.learn(a_step(index, labelled=0))
     held = strategy.memory.frames
 
-    penalty = strategy.penalty(Batch.mean_of("replay", held))["logits"].item()
+    penalty = distance(strategy, held).item()
 
     apart = [
         np.square(now.numpy() - labels.logits).mean()
@@ -54,7 +63,7 @@ def test_its_gradient_reaches_the_detector(a_detector, a_step):
     strategy.learn(a_step(1, labelled=0))
     strategy.optimizer.zero_grad()
 
-    strategy.penalty(Batch.mean_of("replay", strategy.memory.frames))["logits"].backward()
+    distance(strategy, strategy.memory.frames).backward()
 
     assert sum(one.grad.abs().sum().item() for one in strategy.detector.parameters() if one.grad is not None) > 0
 
@@ -65,11 +74,28 @@ def test_current_frames_have_no_stored_logits_and_the_joint_recipe_counts_replay
     strategy.learn(a_step(1, labelled=0))
     current, held = a_step(2).labelled(), strategy.memory.frames
 
-    alone = strategy.penalty(Batch.mean_of("replay", held))["logits"]
-    joint = strategy.penalty(Batch.mean_of("current+replay", current, held))["logits"]
+    alone, joint = distance(strategy, held), distance(strategy, held, current)
 
-    assert strategy.penalty(Batch.mean_of("current", current)) == {}
+    assert distance(strategy, [], current) is None
     torch.testing.assert_close(joint, alone / 2)
+
+
+def test_a_replayed_frame_goes_through_the_network_once_and_its_losses_are_what_they_are_alone(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    strategy.learn(a_step(1, labelled=0))
+    held, passes, plain = strategy.memory.frames, [], strategy.detector.features
+    strategy.detector.features = lambda tensors: passes.append(len(tensors)) or plain(tensors)
+    images, labels = [frame.image() for frame, _ in held], [labels for _, labels in held]
+
+    alone = strategy.detector.loss(images, labels)
+    passes.clear()
+    both = strategy.detector.loss(images, [replace(one, weights=LossWeights(logits=0.1)) for one in labels])
+
+    assert passes == [len(held)]
+    assert both.keys() - alone.keys() == {"logits"}
+    for name, value in alone.items():
+        torch.testing.assert_close(both[name], value)
 
 
 def test_logits_are_stored_a_few_frames_at_a_time(a_detector, a_step):
@@ -116,7 +142,7 @@ def test_logits_stored_before_a_class_was_added_still_count(a_detector, a_step):
     grown.memory.load_state_dict(strategy.memory.state_dict())
     held = grown.memory.frames
 
-    penalty = grown.penalty(Batch.mean_of("replay", held))["logits"].item()
+    penalty = distance(grown, held).item()
 
     apart = [
         np.square(now[:, :4].numpy() - labels.logits).mean()
@@ -151,9 +177,7 @@ def test_logits_that_are_not_finite_are_not_remembered_and_the_step_is_not_learn
     strategy.learn(a_step(0))
     held, before = strategy.memory.state_dict()["entries"].keys(), strategy.detector.state_dict()["weights"]
     plain = strategy.detector.class_logits
-    # Those that are to be remembered are asked for without a gradient.
-    spoil = lambda logits: logits if torch.is_grad_enabled() else [one * float("inf") for one in logits]  # noqa: E731
-    strategy.detector.class_logits = lambda *given: spoil(plain(*given))
+    strategy.detector.class_logits = lambda *given: [one * float("inf") for one in plain(*given)]
 
     learned = strategy.learn(a_step(1))
 

@@ -35,7 +35,8 @@ class Detector(Protocol):
 
         Their mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its
         seed, for what is drawn by chance, and not on the frames beside it (but for the padding where their sizes
-        differ): a batch may be learnt in parts. Without seeds the draw is always the same.
+        differ): a batch may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits
+        and weigh them, `logits` is the mean squared distance of `class_logits` at the boxes from them.
         """
         ...
 

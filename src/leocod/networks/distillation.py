@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from leocod.networks.targets import by_class, by_frame, rows
-from leocod.types import Images
+from leocod.types import Images, Labels
 
 if TYPE_CHECKING:
     from leocod.networks.two_stage import TwoStage
@@ -49,6 +49,24 @@ def distances(
         "distil_classes": by_frame(differing, frame, frames=len(places)) / each,
         "distil_boxes": by_frame(moved.square().mean(dim=(1, 2)), frame, frames=len(places)) / each,
     }
+
+
+def holds(labels: Labels) -> bool:
+    """Whether a frame is to be held to the logits in its labels."""
+    return labels.logits is not None and len(labels) > 0 and labels.weights.logits > 0
+
+
+def from_stored(now: Sequence[Tensor], labels: Sequence[Labels]) -> Tensor:
+    """Mean squared distance of each frame's class logits, at its boxes, from those in its labels; 0 without any.
+
+    Classes that came later have no stored logit; they are the last columns.
+    """
+    distances = []
+    for logits, one in zip(now, labels, strict=True):
+        then = torch.tensor(one.logits, device=logits.device) if holds(one) else logits[:, :0].detach()
+        far = (logits[:, : then.shape[1]] - then).square()
+        distances.append(far.mean() if far.numel() else far.sum())
+    return torch.stack(distances)
 
 
 def apart(one: Tensor, two: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from torchvision.models.detection import RetinaNet
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import remove_small_boxes, sigmoid_focal_loss
 
-from leocod.networks.distillation import apart, divergence
+from leocod.networks.distillation import apart, divergence, from_stored, holds
 from leocod.networks.network import ClassLayer, Network
 from leocod.networks.targets import IGNORED, Lesson, Truth, by_frame, left_out, match, overlaps, pick, rows, weighted
 from leocod.types import Detections, Images, Labels
@@ -42,6 +42,12 @@ class Judged(NamedTuple):
     """Anchors in each level of the features."""
 
 
+def _logits_at(judged: Judged, places: Truth) -> list[Tensor]:
+    """Of each frame's boxes: what is said of the anchor that overlaps it most; the background is 0."""
+    nearest = overlaps(places, judged.anchors).argmax(dim=2)
+    return rows(functional.pad(pick(judged.logits, nearest), (1, 0)), places.real)
+
+
 class OneStage(Network):
     """A torchvision RetinaNet (the first version, with the L1 box loss) as a detector."""
 
@@ -55,12 +61,17 @@ class OneStage(Network):
         batch, _, scales = self.prepared(images)
         with self.working():
             judged = self.judged(batch, self.features(batch.tensors))
-        losses = self._losses(judged, Lesson.of(labels, scales, seeds=()))
+        lesson = Lesson.of(labels, scales, seeds=())
+        losses = self._losses(judged, lesson)
         # The weight of proposals has nothing to weigh: pseudo labels, for which it is 0, count with both losses.
-        return {
+        weighed = {
             "anchor_class": weighted(losses["anchor_class"], [one.weights.classes for one in labels]),
             "anchor_box": weighted(losses["anchor_box"], [one.weights.boxes for one in labels]),
         }
+        if any(holds(one) for one in labels):
+            stored = from_stored(_logits_at(judged, lesson.truth), labels)
+            weighed["logits"] = weighted(stored, [one.weights.logits for one in labels])
+        return weighed
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
         """Of each box: what is said of the anchor that overlaps it most, the first of equals; the background is 0."""
@@ -71,8 +82,7 @@ class OneStage(Network):
         with self.working():
             judged = self.judged(batch, self.features(batch.tensors))
         places = Truth.of([Labels(own, np.zeros(len(own), np.int64)) for own in boxes], scales)
-        nearest = overlaps(places, judged.anchors).argmax(dim=2)
-        return rows(functional.pad(pick(judged.logits, nearest), (1, 0)), places.real)
+        return _logits_at(judged, places)
 
     def distillation(
         self, images: Images, teacher: Self, *, classes: Sequence[int], temperature: float

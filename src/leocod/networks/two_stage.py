@@ -22,7 +22,7 @@ from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, nms
 
-from leocod.networks.distillation import distances
+from leocod.networks.distillation import distances, from_stored, holds
 from leocod.networks.network import ClassLayer, Network
 from leocod.networks.targets import (
     BACKGROUND,
@@ -58,6 +58,7 @@ WEIGHT_OF: dict[str, Callable[[LossWeights], float]] = {
     "proposal_box": attrgetter("proposals"),
     "region_class": attrgetter("classes"),
     "region_box": attrgetter("boxes"),
+    "logits": attrgetter("logits"),
 }
 """Which of a label's weights each loss has."""
 
@@ -83,7 +84,7 @@ class TwoStage(Network):
             features = self.features(batch.tensors)
             scored, losses = self._proposed(batch, features, lesson, [one.weights.proposals > 0 for one in labels])
             proposals, real = self.best(scored, sizes)
-            losses |= self._region_losses(features, proposals, real, lesson, sizes)
+            losses |= self._region_losses(features, proposals, real, lesson, labels, sizes)
         return {
             name: weighted(value, [WEIGHT_OF[name](one.weights) for one in labels]) for name, value in losses.items()
         }
@@ -211,6 +212,7 @@ class TwoStage(Network):
         proposals: Tensor,
         real: Tensor,
         lesson: Lesson,
+        labels: Sequence[Labels],
         sizes: list[tuple[int, int]],
     ) -> dict[str, Tensor]:
         truth = lesson.truth
@@ -230,7 +232,12 @@ class TwoStage(Network):
         number = pick(matched, positions)
         wanted = torch.where(is_object, pick(truth.classes, number), BACKGROUND)
         places = pick(regions, positions)
-        seen = self.seen(features, rows(places, drawn), sizes)
+        # What is held to stored logits is looked at with the rest: one pass for both.
+        boxes = [own if holds(one) else own[:0] for own, one in zip(rows(truth.boxes, truth.real), labels, strict=True)]
+        both = [part for pair in zip(rows(places, drawn), boxes, strict=True) for part in pair]
+        looked_at = self.seen(features, [torch.cat(both[at : at + 2]) for at in range(0, len(both), 2)], sizes)
+        parts = looked_at.split([len(part) for part in both])
+        seen = torch.cat(parts[::2]) if any(map(len, boxes)) else looked_at
         logits = heads.box_predictor.cls_score(seen).float()
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
@@ -242,10 +249,13 @@ class TwoStage(Network):
         own = self.deltas(seen[object_], wanted[object_])
         off = self._off(heads.box_coder, own, goal[object_], places[object_])
         each = _drawn_in_frame(drawn)
-        return {
+        losses = {
             "region_class": by_frame(wrong, frame, frames=len(drawn)) / each,
             "region_box": by_frame(off, frame[object_], frames=len(drawn)) / each,
         }
+        if any(map(len, boxes)):
+            losses["logits"] = from_stored([heads.box_predictor.cls_score(own).float() for own in parts[1::2]], labels)
+        return losses
 
     def seen(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
         """What the region head makes of each frame's regions, in one long list."""

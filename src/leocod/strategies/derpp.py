@@ -35,22 +35,9 @@ class DERPP(ReplayStrategy):
     options: DERPPOptions
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        weights = LossWeights.all(self.options.beta)
+        weights = replace(LossWeights.all(self.options.beta), logits=self.options.alpha)
         replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.replayed()]
         yield from self.by_recipe(current=step.labelled(), replay=replayed)
-
-    def penalty(self, batch: Batch) -> dict[str, Tensor]:
-        stored = [number for number, labels in enumerate(batch.labels) if labels.logits is not None and len(labels)]
-        if not stored:
-            return {}
-        pairs = [batch.pairs[number] for number in stored]
-        distances = []
-        for (_, labels), now in zip(pairs, self._logits(pairs), strict=True):
-            then = torch.tensor(labels.logits, device=now.device)
-            # Classes that came later have no stored logit; they are the last columns.
-            distances.append((now[:, : then.shape[1]] - then).square().mean())
-        shares = torch.from_numpy(batch.shares[stored]).to(distances[0])
-        return {"logits": self.options.alpha * (torch.stack(distances) @ shares)}
 
     def remember(self, step: Step) -> None:
         pairs = self.offered(step)
