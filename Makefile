@@ -43,7 +43,7 @@ format: setup ## put the code in its standard form
 	$(BIN)/ruff format .
 
 bench: setup ## measure: each script prints a table and a ratio, figures go to results/bench
-	@for script in step evaluation stream memory ema augment checkpoint startup growth; do \
+	@for script in step parts evaluation stream memory ema augment checkpoint startup growth; do \
 	  echo "== $$script" && OMP_NUM_THREADS=1 $(BIN)/python bench/$$script.py || exit 1; \
 	done
 

@@ -3,16 +3,19 @@
     .venv/bin/python bench/memory.py
 
 A step offers 4 frames and draws 16, as in the standard runs; the copies of the frames that are kept are part of it.
-Every side is full, so that a frame that comes in drives another out.
+Every side is full, so that a frame that comes in drives another out. In a run a step is learnt between two calls, and
+the processor's caches are full of other things: here, a pass over as many numbers. Over and over, a small memory stays
+in the caches and a large one does not.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import count, islice
 
 import numpy as np
-from harness import Spread, arguments, in_turn, record, table
+from harness import Spread, arguments, record, table
 
 from leocod.memory import ReplayMemory, Store
 from leocod.types import Frame, LabelledFrame, Labels
@@ -23,6 +26,8 @@ OFFERED, DRAWN, PER_CLASS_DRAWN = 4, 16, 2
 WARM_UP = 3
 STEPS = 50
 """In a round: one is over in a fraction of a millisecond."""
+LEARNT = 64_000_000
+"""Bytes that are gone through between two steps: twice the largest cache of most processors."""
 
 
 def frames(classes: int) -> Iterator[LabelledFrame]:
@@ -44,88 +49,63 @@ def full(store: Store, classes: int, per_class: int, new: Iterator[LabelledFrame
     return memory
 
 
-def some_steps(store: Store, classes: int, per_class: int, rounds: int) -> Callable[[], None]:
-    """A call for some steps with a full memory."""
-    new = frames(classes)
-    memory = full(store, classes, per_class, new)
-    # Made before, for all rounds: what making a frame costs is not the memory's.
-    offers = iter([[list(islice(new, OFFERED)) for _ in range(STEPS)] for _ in range(rounds)])
+class Side:
+    """A full memory, and steps to come."""
 
-    def work() -> None:
-        for pairs in next(offers):
-            memory.add(pairs)
-            memory.sample(DRAWN, per_class=PER_CLASS_DRAWN)
+    def __init__(self, store: Store, classes: int, per_class: int) -> None:
+        self.new = frames(classes)
+        self.memory = full(store, classes, per_class, self.new)
 
-    return work
-
-
-def copies(places: int, rounds: int) -> Callable[[], None]:
-    """A call for the copies that as many steps make, into as many places: no memory of that size can do with less.
-
-    Into few places they stay in the processor's cache, into many they do not.
-    """
-    random = np.random.default_rng(2)
-    pixels = random.integers(0, 256, (*SIZE, 3), dtype=np.uint8)
-    held = [pixels.copy() for _ in range(places)]
-    chosen = iter([random.integers(0, places, STEPS * OFFERED).tolist() for _ in range(rounds)])
-
-    def work() -> None:
-        for place in next(chosen):
-            held[place] = pixels.copy()
-
-    return work
+    def seconds(self, between: Callable[[], object]) -> float:
+        """Of a step, over some of them; what comes between two steps does not count, nor does making the frames."""
+        offers = [list(islice(self.new, OFFERED)) for _ in range(STEPS)]
+        total = 0.0
+        for pairs in offers:
+            between()
+            began = time.perf_counter()
+            self.memory.add(pairs)
+            self.memory.sample(DRAWN, per_class=PER_CLASS_DRAWN)
+            total += time.perf_counter() - began
+        return total / STEPS
 
 
 def main() -> None:
     """Each store at three sizes."""
-    options = arguments(__doc__, rounds=40, times=100)
-    more, rounds = options.times, options.rounds + WARM_UP
+    options = arguments(__doc__, rounds=20, times=100)
+    more = options.times
     sizes = {
         "small": (CLASSES, PER_CLASS),
         f"{more} x the classes": (more * CLASSES, PER_CLASS),
         f"{more} x the frames of each": (CLASSES, more * PER_CLASS),
     }
-    rows, content, ratios = [], {}, {}
+    learnt = np.ones(LEARNT // 8)
+    betweens: dict[str, Callable[[], object]] = {"in a run": learnt.sum, "over and over": lambda: None}
+    rows, content, worst = [], {}, dict.fromkeys(betweens, 0.0)
     stores: tuple[Store, ...] = ("balanced", "random")
     for store in stores:
-        works = {name: some_steps(store, *size, rounds) for name, size in sizes.items()}
-        bare = {f"copies, {name}": copies(classes * each, rounds) for name, (classes, each) in sizes.items()}
-        taken = in_turn(works | bare, rounds=options.rounds, warm_up=WARM_UP)
-        seconds = {name: Spread(tuple(value / STEPS for value in spread.values)) for name, spread in taken.items()}
-        own = {
-            name: Spread(
-                tuple(
-                    whole - copied
-                    for whole, copied in zip(seconds[name].values, seconds[f"copies, {name}"].values, strict=True)
-                )
-            )
-            for name in sizes
-        }
+        sides = {name: Side(store, *size) for name, size in sizes.items()}
+        taken: dict[tuple[str, str], list[float]] = {(name, how): [] for name in sides for how in betweens}
+        for _ in range(WARM_UP + options.rounds):
+            for (name, how), values in taken.items():
+                values.append(sides[name].seconds(betweens[how]))
+        seconds = {key: Spread(tuple(values[WARM_UP:])) for key, values in taken.items()}
         for name, (classes, per_class) in sizes.items():
-            whole, rest = seconds[name].over(seconds["small"]), own[name].over(own["small"])
-            ratios[store, name] = (whole.median, rest.median)
-            told = [seconds[name].told(1e-6, 0), whole.told(), own[name].told(1e-6, 0), rest.told()]
+            told: list[str] = []
+            for how in betweens:
+                spread = seconds[name, how]
+                ratio = spread.over(seconds["small", how])
+                worst[how] = max(worst[how], ratio.median)
+                told += [spread.told(1e-6, 0), ratio.told()]
+                content[f"{store}, {name}, {how}"] = {
+                    "classes": classes,
+                    "per_class": per_class,
+                    "seconds a step": spread.kept(),
+                    "ratio": ratio.kept(),
+                }
             rows.append([store, classes, per_class, *told])
-            content[f"{store}, {name}"] = {
-                "classes": classes,
-                "per_class": per_class,
-                "seconds a step": seconds[name].kept(),
-                "ratio": whole.kept(),
-                "seconds a step without the copies": own[name].kept(),
-                "ratio without the copies": rest.kept(),
-            }
-    heads = [
-        "store",
-        "classes",
-        "frames of each",
-        "step, µs",
-        "of the small one",
-        "without copies, µs",
-        "of the small one",
-    ]
-    print(table(heads, rows))
-    worst_whole, worst_rest = (max(values) for values in zip(*ratios.values(), strict=True))
-    print(f"\nlarge / small, at worst: {worst_whole:.2f} in all, {worst_rest:.2f} without the copies of the pixels")
+    heads = [part for how in betweens for part in (f"{how}, µs", "of the small one")]
+    print(table(["store", "classes", "frames of each", *heads], rows))
+    print("\nlarge / small, at worst: " + ", ".join(f"{value:.2f} {how}" for how, value in worst.items()))
     record(options, {"rounds": options.rounds, "steps in a round": STEPS, **content})
 
 

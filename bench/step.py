@@ -11,55 +11,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import torch
+from cases import CASES, Case, learner_of
 from harness import Spread, arguments, in_turn, record, table
 from plain import Plain, in_torchvisions_parts
 from torch import Tensor
 
-from leocod.config import ExperimentConfig
 from leocod.detectors.faster_rcnn import faster_rcnn_model
 from leocod.detectors.tiny import Tiny, tiny_model
 from leocod.efficient_cls import EfficientCLS
-from leocod.experiment import build
 from leocod.networks.two_stage import TwoStage
 from leocod.strategies.base import ReplayStrategy
 from leocod.types import Step
-
-
-@dataclass(frozen=True)
-class Case:
-    """A detector, and how many frames a step has for it."""
-
-    detector: dict[str, Any]
-    labelled: int
-    unlabelled: int
-    replayed: int
-    width: int
-    height: int
-    rounds: int
-    """For every so many that were asked for, one: large networks take their time, and vary less."""
-
-
-CASES = {
-    "tiny": Case({"name": "tiny"}, 4, 12, 16, 128, 96, rounds=1),
-    "mobilenet_v2-fpn": Case(
-        {"name": "faster_rcnn", "backbone": "mobilenet_v2-fpn", "short_side": 320}, 2, 2, 4, 640, 480, rounds=4
-    ),
-    "resnet50-c4": Case(
-        {"name": "faster_rcnn", "backbone": "resnet50-c4", "short_side": 160, "regions": 64, "proposals": 100}
-        | {"proposals_at_test": 100},
-        *(1, 1, 2, 640, 480),
-        rounds=4,
-    ),
-}
-STEPS = 8
-"""Different steps that are learnt in turn."""
-FILLING = 40
-"""Steps whose labelled frames fill the memory beforehand."""
 
 
 class Pass(NamedTuple):
@@ -68,27 +34,6 @@ class Pass(NamedTuple):
     tensors: Tensor
     regions: list[Tensor]
     sizes: list[tuple[int, int]]
-
-
-def learner_of(case: Case) -> tuple[EfficientCLS, list[Step]]:
-    """A learner with a filled memory, and steps to learn."""
-    walk = {"frames_per_step": case.labelled + case.unlabelled, "width": case.width, "height": case.height}
-    experiment = build(
-        ExperimentConfig.model_validate(
-            {
-                "benchmark": {"name": "wander", "steps": FILLING + STEPS, **walk},
-                "labels": {"per_step": case.labelled},
-                "detector": case.detector,
-                "strategy": {"name": "icarl", "replay_per_step": case.replayed},
-                "seed": 100,
-            }
-        )
-    )
-    learner: Any = experiment.learner
-    arriving = experiment.stream.steps()
-    for step in islice(arriving, FILLING):
-        learner.strategy.remember(step)
-    return learner, list(arriving)
 
 
 def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
@@ -158,9 +103,11 @@ def plain_of(learner: EfficientCLS) -> Plain:
     return Plain(in_torchvisions_parts(model), learning_rate=network.learning_rate)
 
 
-def measured(case: Case, rounds: int) -> dict[str, Spread]:
+def measured(case: Case, rounds: int, threads: int) -> dict[str, Spread]:
     """Seconds of a step: ours, the floor's, the plain way's."""
     learner, steps = learner_of(case)
+    # Building it has set the threads of its config.
+    torch.set_num_threads(threads)
     strategy = learner.strategy
     assert isinstance(strategy, ReplayStrategy)
     floor = Floor(learner, passes_of(learner, steps[0]))
@@ -179,14 +126,12 @@ def measured(case: Case, rounds: int) -> dict[str, Spread]:
 
 def main() -> None:
     """Measure, print, write."""
-    options = arguments(__doc__, rounds=24, tiny_only=0)
-    torch.set_num_threads(options.threads)
+    options = arguments(__doc__, rounds=24, tiny_only=0, threads=2)
     rows, content = [], {}
     for name, case in CASES.items():
         if options.tiny_only and name != "tiny":
             continue
-        seconds = measured(case, options.rounds)
-        # build() sets the threads of its config.
+        seconds = measured(case, options.rounds, options.threads)
         over_floor, over_plain = seconds["leocod"].over(seconds["floor"]), seconds["plain"].over(seconds["leocod"])
         frames = f"{case.labelled} + {case.unlabelled} + {case.replayed}"
         times = [seconds[side].told(digits=3) for side in ("leocod", "floor", "plain")]

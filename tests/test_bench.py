@@ -26,13 +26,15 @@ SMALLEST = {
         *("--memory-steps", "1", "--young", "0", "--old", "1"),
     ],
     "memory": ["--rounds", "1", "--times", "2"],
+    "parts": ["--rounds", "1"],
     "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "0"],
-    "step": ["--rounds", "1", "--tiny-only", "1"],
+    "step": ["--rounds", "1", "--tiny-only", "1", "--threads", "1"],
+    "tried": ["--rounds", "1", "--tiny-only", "1", "--compile", "0"],
     "stream": ["--rounds", "1", "--steps", "2", "--times", "2", "--walk", "2"],
 }
 """What to call each script with, so that it is over soon."""
-TAKE_MINUTES = {"at_scale", "detector_cost", "strategy_cost", "two_processes"}
-NOT_SCRIPTS = {"harness", "plain"}
+TAKE_MINUTES = {"at_scale", "detector_cost", "strategy_cost", "two_processes", "versions"}
+NOT_SCRIPTS = {"cases", "harness", "plain"}
 
 
 def called(monkeypatch, name, *given):
@@ -44,7 +46,7 @@ def called(monkeypatch, name, *given):
 # One of them forks; a test runner has threads, which a script of its own has not.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "step" else name for name in SMALLEST]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ("step", "tried") else name for name in SMALLEST]
 )
 def test_a_benchmark_prints_a_table_and_a_ratio_and_writes_figures(name, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)

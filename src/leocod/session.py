@@ -23,7 +23,6 @@ from leocod.experiment import Experiment, build, config_of, without_start
 from leocod.gradients import digest
 from leocod.interruption import Interruption
 from leocod.loop import run
-from leocod.report.report import write_report
 from leocod.rundir import RunDirectory, refuse_if_taken, write_json, write_text
 from leocod.sinks.base import Sink
 from leocod.sinks.checkpoints import Checkpoints
@@ -138,6 +137,9 @@ def _run(
     begin = _restored(experiment, found, by_name)
     _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard)
     write_json(directory.memory, _memory(experiment), indent=2)
+    # It draws, and what it draws with is slow to import: the first step does not wait for it.
+    from leocod.report.report import write_report
+
     write_report([directory.path], directory.report)
     return results.content
 

@@ -43,7 +43,7 @@ class At(Resting):
 def _short_report() -> Iterator[None]:
     """A page without its figures, which take longer than all the rest and are tested elsewhere."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("leocod.session.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
+        patched.setattr("leocod.report.report.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
         yield
 
 

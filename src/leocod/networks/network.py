@@ -166,12 +166,13 @@ class Network(ABC):
         """Images of one size, normalised, in the size that the network wants."""
         transform = self.model.transform
         height, width, _ = images[0].shape
-        pixels = torch.from_numpy(np.stack(images)).to(self.device).permute(0, 3, 1, 2).contiguous()
+        pixels = torch.from_numpy(np.stack(images)).to(self.device)
+        # A row at a time, with the colours of a pixel side by side as they come. In torchvision's order of arithmetic.
         mean, deviation = (
-            torch.tensor(one, device=self.device)[:, None, None] for one in (transform.image_mean, transform.image_std)
+            torch.tensor(one, device=self.device).repeat(width) for one in (transform.image_mean, transform.image_std)
         )
-        # In torchvision's order, which rounds as it does.
-        normal = pixels.float().div_(255).sub_(mean).div_(deviation)
+        normal = pixels.flatten(start_dim=2).float().div_(255).sub_(mean).div_(deviation)
+        normal = normal.reshape(*pixels.shape).permute(0, 3, 1, 2)
         scale = min(transform.min_size[-1] / min(height, width), transform.max_size / max(height, width))
         if scale == 1:
             return normal
