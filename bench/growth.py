@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from harness import Spread, arguments, in_turn, record, table
 
+from leocod.allocation import keep_memory
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import Tiny
 from leocod.efficient_cls import EfficientCLS
@@ -99,6 +100,8 @@ def main() -> None:
         __doc__, rounds=15, warm_up=2, most_classes=1000, most_frames=64, young=50, old=500, memory_steps=10
     )
     torch.set_num_threads(options.threads)
+    # As in a run.
+    keep_memory()
     learner = partial(learning, drawn_frames(options.most_frames))
     classes = [options.most_classes // part for part in (100, 10, 1)]
     frames = [options.most_frames // part for part in (16, 4, 1)]

@@ -18,11 +18,10 @@ from PIL import Image
 from torch import Tensor
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.faster_rcnn import TwoMLPHead
-from torchvision.ops import Conv2dNormActivation, FrozenBatchNorm2d, batched_nms
+from torchvision.ops import batched_nms
 from torchvision.transforms.functional import to_tensor
 
 from leocod.augmentation import CROP, DEGREES, FLIP
-from leocod.detectors.tiny import TinyBackbone
 from leocod.networks.region_head import RegionHead
 from leocod.networks.roi_align import RoIAlign
 from leocod.types import LabelledFrame, Step
@@ -103,7 +102,7 @@ class Plain:
 
 
 def in_torchvisions_parts(model: FasterRCNN) -> FasterRCNN:
-    """With torchvision's RoIAlign, region head and normalisation where this package has parts of its own."""
+    """With torchvision's RoIAlign and region head where this package has parts of its own."""
     heads = model.roi_heads
     pool, head = heads.box_roi_pool, heads.box_head
     if isinstance(head, RegionHead):
@@ -115,9 +114,6 @@ def in_torchvisions_parts(model: FasterRCNN) -> FasterRCNN:
         first.conv1.stride = first.downsample[0].stride = (pool.every, pool.every)
         pool = RoIAlign(pool.strides, pool.size, samples=pool.samples, aligned=pool.aligned)
     heads.box_roi_pool = pool.operator
-    if isinstance(model.backbone, TinyBackbone):
-        for part in [part for part in model.backbone.modules() if isinstance(part, Conv2dNormActivation)]:
-            part.insert(1, FrozenBatchNorm2d(part.out_channels))
     return model
 
 

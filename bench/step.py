@@ -4,6 +4,8 @@
 
 The floor: forward, backward and Adam of the same network on the tensors and regions of a real step, and the slow
 learner's forward pass: no resizing, no proposals to choose, no labels to match, nothing to check, no moving average.
+What a step leaves out is left out there, too: gradients of proposals that nothing is learnt from, and the boxes of all
+classes but an object's own, of which the floor has none at all.
 The plain way is in bench/plain.py. All three take turns, in one process.
 """
 
@@ -32,6 +34,8 @@ class Pass(NamedTuple):
     """What went through the network at once."""
 
     tensors: Tensor
+    taught: list[bool]
+    """Of which frames the proposals learn."""
     regions: list[Tensor]
     sizes: list[tuple[int, int]]
 
@@ -44,14 +48,22 @@ def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
         assert isinstance(network, TwoStage)
         passes = taken.setdefault(name, [])
         network.prepared = _listening(network.prepared, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
+        network._proposed = _listening(  # type: ignore[method-assign]
+            network._proposed, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
+        )
         network.seen = _listening(  # type: ignore[method-assign]
-            network.seen,
-            lambda _, given, passes=passes: passes.append(Pass(passes.pop(), given[1], given[2])),
+            network.seen, lambda _, given, passes=passes: passes.append(_whole(passes.pop(), given))
         )
     learner.learn(step)
     for network in (learner.slow, strategy.detector):
-        del network.prepared, network.seen  # type: ignore[attr-defined]
+        del network.prepared, network._proposed, network.seen  # type: ignore[attr-defined]
     return taken
+
+
+def _whole(heard: Any, given: tuple[Any, ...]) -> Pass:
+    """When predicting, there is nothing that proposals learn from."""
+    tensors, taught = heard if isinstance(heard, tuple) else (heard, [False] * len(heard))
+    return Pass(tensors, taught, given[1], given[2])
 
 
 def _listening(method: Callable[..., Any], tell: Callable[..., object]) -> Callable[..., Any]:
@@ -70,7 +82,7 @@ class Floor:
         network: Any = learner.strategy.detector
         self.fast, self.slow = copy.deepcopy(network.model).train(), copy.deepcopy(network.model).eval()
         weights = [one for one in self.fast.parameters() if one.requires_grad]
-        self.optimizer = torch.optim.Adam(weights, lr=1e-12, foreach=True)
+        self.optimizer = torch.optim.Adam(weights, lr=1e-12, fused=True)
         self.passes = passes
 
     def learn(self) -> None:
@@ -85,13 +97,20 @@ class Floor:
 
 
 def forward(model: Any, one: Pass) -> list[Tensor]:
-    """Everything that the network has to say."""
+    """Everything that the network has to say; boxes of regions only when predicting."""
     features = model.backbone(one.tensors)
     levels = {"0": features} if isinstance(features, Tensor) else features
-    scores, deltas = model.rpn.head(list(levels.values()))
+    said: list[Tensor] = []
+    for learn in (True, False):
+        chosen = torch.tensor([taught == learn for taught in one.taught])
+        if chosen.any():
+            with torch.set_grad_enabled(torch.is_grad_enabled() and learn):
+                scores, deltas = model.rpn.head([level if chosen.all() else level[chosen] for level in levels.values()])
+            said += [*scores, *deltas] if learn else []
     heads = model.roi_heads
-    pooled = heads.box_roi_pool(levels, one.regions, one.sizes)
-    return [*scores, *deltas, *heads.box_predictor(heads.box_head(pooled))]
+    seen = heads.box_head(heads.box_roi_pool(levels, one.regions, one.sizes))
+    predictor = heads.box_predictor
+    return [*said, *([predictor.cls_score(seen)] if model.training else predictor(seen))]
 
 
 def plain_of(learner: EfficientCLS) -> Plain:

@@ -32,7 +32,7 @@ class InBfloat16(Floor):
 
 
 def channels_last(floor: Floor) -> Floor:
-    """With the channels of a pixel side by side."""
+    """With the channels side by side in the weights, too; pixels come so, and what is made of them follows."""
     for model in (floor.fast, floor.slow):
         model.to(memory_format=torch.channels_last)
     floor.passes = {name: [_turned(one) for one in passes] for name, passes in floor.passes.items()}
@@ -91,7 +91,7 @@ def main() -> None:
         floor = Floor(learner, passes)
         sides: dict[str, Callable[[], object]] = {
             "as it is": floor.learn,
-            "channels last": channels_last(Floor(learner, passes)).learn,
+            "weights channels last": channels_last(Floor(learner, passes)).learn,
             "bfloat16": InBfloat16(learner, passes).learn,
         }
         began = time.perf_counter()
@@ -133,7 +133,7 @@ def main() -> None:
     print(f"The frozen part of replayed frames over a whole step: {told}")
 
 
-SIDES = ("channels last", "bfloat16", "compiled", "frozen part of replayed frames")
+SIDES = ("weights channels last", "bfloat16", "compiled", "frozen part of replayed frames")
 
 if __name__ == "__main__":
     main()

@@ -16,6 +16,7 @@ from leocod.gradients import (
     gradient_of,
     grown,
     is_finite,
+    lay_out,
     project,
     refuse_gradient,
     refuse_loss,
@@ -188,3 +189,14 @@ def test_where_there_is_no_gradient_there_is_nothing_to_take_back(monkeypatch):
 def test_a_single_weight_whose_gradient_has_no_finite_square_is_noticed():
     assert is_finite([a_weight(1e18)])
     assert not is_finite([a_weight(1e25)])
+
+
+def test_a_gradient_is_laid_out_as_its_weight_and_adam_in_one_kernel_takes_it():
+    weight = nn.Parameter(torch.zeros(2, 3))
+    weight.grad = torch.arange(6.0).view(3, 2).t()
+
+    lay_out([weight, nn.Parameter(torch.zeros(1))])
+    torch.optim.Adam([weight], lr=1.0, fused=True).step()
+
+    assert weight.grad.tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert weight.tolist() == pytest.approx([pytest.approx([0, -1, -1]), pytest.approx([-1, -1, -1])])

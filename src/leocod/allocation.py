@@ -12,8 +12,9 @@ def keep_memory() -> bool:
     """Let this process keep memory that it has freed, for the next step. Returns whether the C library can do that.
 
     A step allocates the same tensors as the one before. glibc gives the large ones back as soon as they are freed, and
-    the system hands out each of their pages again, cleared: a tenth of the time of a step. The most that a process has
-    at a time is the same.
+    the system hands out each of their pages again, cleared: a tenth of the time of a step. In return the process holds,
+    between steps, what a step needed; where sizes vary from step to step, it can come to hold more. It is so for the
+    whole process, and stays so.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -23,6 +23,13 @@ def set_gradient(weights: Sequence[nn.Parameter], vector: Tensor) -> None:
         one.grad = part.view_as(one)
 
 
+def lay_out(weights: Sequence[nn.Parameter]) -> None:
+    """Let every gradient lie in memory as its weight does: Adam in one kernel does not look, and would mix them up."""
+    for one in weights:
+        if one.grad is not None and one.grad.stride() != one.stride():
+            one.grad = torch.empty_like(one).copy_(one.grad)
+
+
 def project(gradient: Tensor, reference: Tensor) -> Tensor:
     """The vector nearest to the gradient that does not oppose the reference; the gradient itself if it does not.
 

@@ -105,3 +105,12 @@ def test_half_precision_is_pooled_in_full():
 def test_a_pyramid_knows_only_torchvisions_way():
     with pytest.raises(ValueError, match="pyramid"):
         RoIAlign([4, 8], 7, samples=0)
+
+
+def test_a_box_far_beyond_the_picture_does_not_ask_for_points_without_end():
+    features = some_features("0")
+    boxes = [torch.tensor([[0.0, 0, 1e7, 1e7]]), *[torch.zeros(0, 4)] * 2]
+
+    pooled = RoIAlign([4], 14, samples=0, aligned=True)(features, boxes, [IMAGE] * 3)
+
+    assert pooled.isfinite().all()

@@ -215,3 +215,24 @@ def test_frames_that_proposals_are_not_learnt_from_leave_losses_and_gradients_as
         torch.testing.assert_close(left_out[name], value)
     for name, value in expected.items():
         torch.testing.assert_close(gradient[name], value, rtol=1e-3, atol=1e-5 * value.abs().max().item())
+
+
+def test_boxes_of_the_likely_classes_are_those_of_all_classes(a_detector, batch, monkeypatch):
+    """Few finds are worked out one by one, many together; both ways they are the same."""
+    images, _ = batch
+    detector = a_detector()
+    asked = []
+    monkeypatch.setattr(TwoStage, "deltas", lambda self, *given: asked.append(len(given[0])) or plain(self, *given))
+
+    together = detector.predict(images)
+    detector.model.roi_heads.score_thresh = sorted(np.concatenate([one.scores for one in together]))[-2]
+    few = detector.predict(images)
+    detector.model.roi_heads.score_thresh = 0.05
+
+    assert len(asked) == 1
+    for one, whole in zip(few, together, strict=True):
+        best = whole.above(detector.model.roi_heads.score_thresh)
+        np.testing.assert_allclose(one.boxes, best.boxes[: len(one)], atol=1e-3)
+
+
+plain = TwoStage.deltas

@@ -120,3 +120,25 @@ def test_without_labels_it_still_replays(a_detector, a_step):
         losses = strategy.learn(a_step(1, labelled=0)).losses
 
         assert {name.split("/")[0] for name in losses} == {"replay"}
+
+
+def test_a_reference_that_is_not_finite_is_refused_though_the_gradient_does_not_oppose_it(a_detector, a_step):
+    strategy = AGEM(a_detector(), AGEMOptions(replay_loss=False))
+    strategy.learn(a_step(0))
+    plain = strategy.backward
+
+    def agreeing(batch):
+        """A reference that is endless in the direction of the gradient."""
+        before = [one.grad for one in strategy.weights]
+        losses = plain(batch)
+        if batch.name == "reference":
+            for one, grad in zip(strategy.weights, before, strict=True):
+                one.grad = None if grad is None else grad * float("inf")
+                if one.grad is not None:
+                    one.grad.nan_to_num_(nan=0.0, posinf=float("inf"), neginf=float("-inf"))
+        return losses
+
+    strategy.backward = agreeing
+    learned = strategy.learn(a_step(1))
+
+    assert learned.refused == "the gradient of the reference frames is not finite"

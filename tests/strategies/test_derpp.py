@@ -11,6 +11,7 @@ import torch
 
 from leocod.batch import Batch
 from leocod.detectors.tiny import Tiny, TinyOptions
+from leocod.errors import InvalidConfig
 from leocod.strategies.derpp import DERPP, DERPPOptions
 from leocod.types import LossWeights, Step
 
@@ -185,3 +186,13 @@ def test_logits_that_are_not_finite_are_not_remembered_and_the_step_is_not_learn
     assert strategy.memory.state_dict()["entries"].keys() == held
     after = strategy.detector.state_dict()["weights"]
     assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+def test_a_detector_without_this_loss_is_refused_and_not_silently_replayed(a_detector, a_step):
+    strategy = DERPP(a_detector())
+    strategy.learn(a_step(0))
+    plain = strategy.detector.loss
+    strategy.detector.loss = lambda *given: {name: one for name, one in plain(*given).items() if name != "logits"}
+
+    with pytest.raises(InvalidConfig, match="derpp.*logits"):
+        strategy.learn(a_step(1))

@@ -55,6 +55,10 @@ class RoIAlign(nn.Module):
     def _bags(self, maps: Sequence[Tensor], regions: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Of every bin, one after the other: its cells, among those of all maps, their weights, and where it begins."""
         boxes = torch.cat(list(regions)).float()
+        if not self.samples:
+            # A box far beyond the picture would ask for points without end where there is nothing.
+            furthest = self.strides[0] * max(maps[0].shape[-2:])
+            boxes = boxes.clamp(min=-furthest, max=2 * furthest)
         frames = torch.repeat_interleave(torch.arange(len(regions)), torch.tensor([len(own) for own in regions]))
         level = self.operator.map_levels(list(regions)) if len(maps) > 1 else torch.zeros_like(frames)
         heights, widths = (torch.tensor([one.shape[axis] for one in maps])[level] for axis in (-2, -1))

@@ -63,10 +63,6 @@ WEIGHT_OF: dict[str, Callable[[LossWeights], float]] = {
 """Which of a label's weights each loss has."""
 
 
-FEW_CLASSES = 100
-"""Up to so many, the boxes of all classes together are quicker than those of the likely ones one by one."""
-
-
 class TwoStage(Network):
     """Any torchvision Faster R-CNN as a detector."""
 
@@ -118,7 +114,7 @@ class TwoStage(Network):
         Of these no gradient is wanted. The head is asked about them apart, so that it need not be worked out.
         """
         if all(learn) or not any(learn):
-            with torch.set_grad_enabled(any(learn)):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and any(learn)):
                 scored = self.scored(batch, features)
                 return scored, self._proposal_losses(scored, lesson)
         taught = torch.tensor(learn, device=self.device)
@@ -161,19 +157,19 @@ class TwoStage(Network):
         logits = pick(scores, chosen)
         coder = rpn.box_coder
         boxes = coder.decode_single(pick(deltas, chosen).reshape(-1, 4), anchors[chosen].reshape(-1, 4))
-        boxes = inside(boxes.reshape(len(scores), -1, 4), sizes)
+        boxes = inside(boxes.reshape(len(scores), -1, 4), _corners(sizes, boxes)[:, None])
         usable = ((boxes[..., 2:] - boxes[..., :2]) >= rpn.min_size).all(dim=2)
-        if rpn.score_thresh > 0:
-            usable &= logits.sigmoid() >= rpn.score_thresh
+        usable &= logits.sigmoid() >= rpn.score_thresh
         most = rpn.post_nms_top_n()
         kept = []
         for frame, all_usable in enumerate(usable.all(dim=1).tolist()):
             own, logit, level_of = boxes[frame], logits[frame], levels[frame]
             if not all_usable:
                 own, logit, level_of = (one[usable[frame]] for one in (own, logit, level_of))
-            # Moving levels apart, as batched_nms does it, is for several of them.
-            alone = len(counts) == 1
-            best = nms(own, logit, rpn.nms_thresh) if alone else batched_nms(own, logit, level_of, rpn.nms_thresh)
+            if len(counts) == 1:
+                best = nms(own, logit, rpn.nms_thresh)
+            else:
+                best = batched_nms(own, logit, level_of, rpn.nms_thresh)
             kept.append(own[best[:most]])
         proposals = functional.pad(pad_sequence(kept, batch_first=True), (0, 0, 0, most))[:, :most]
         return proposals, torch.arange(most, device=boxes.device) < _lengths(kept, boxes.device)
@@ -304,13 +300,14 @@ class TwoStage(Network):
         seen = self.seen(features, regions, sizes)
         chances = heads.box_predictor.cls_score(seen).float().softmax(dim=-1)[:, 1:]
         region, name = torch.where(chances > heads.score_thresh)
-        if len(self.classes) > FEW_CLASSES:
+        # One by one, each takes weights of its own; all classes together, most is for nothing. Whichever is less.
+        if len(region) * seen.shape[1] < len(seen) * len(self.classes):
             deltas = self.deltas(seen[region], name + 1)
         else:
             deltas = by_class(heads.box_predictor.bbox_pred(seen).float())[region, name + 1]
         frame = torch.where(real)[0][region]
         corners = heads.box_coder.decode_single(deltas, torch.cat(regions)[region])
-        corners = inside(corners, [sizes[number] for number in frame.tolist()])
+        corners = inside(corners, _corners(sizes, corners)[frame])
         large = ((corners[:, 2:] - corners[:, :2]) >= self.smallest_box).all(dim=1)
         corners, name, score, frame = corners[large], name[large], chances[region, name][large], frame[large]
         per_frame = torch.bincount(frame, minlength=len(images)).tolist()
@@ -324,10 +321,14 @@ class TwoStage(Network):
         return found
 
 
-def inside(boxes: Tensor, sizes: Sequence[tuple[int, int]]) -> Tensor:
-    """Boxes clipped to the picture, of which each frame, or each box, has a size: (frames x) boxes x 4."""
-    most = boxes.new_tensor([[width, height, width, height] for height, width in sizes])
-    return torch.minimum(boxes.clamp(min=0), most[:, None] if boxes.dim() == 3 else most.reshape(-1, 4))
+def inside(boxes: Tensor, corners: Tensor) -> Tensor:
+    """Boxes clipped to pictures from 0 to these corners."""
+    return torch.minimum(boxes.clamp(min=0), corners)
+
+
+def _corners(sizes: Sequence[tuple[int, int]], like: Tensor) -> Tensor:
+    """The lower right corner of each picture, twice, as boxes have two: frames x 4."""
+    return like.new_tensor([[width, height, width, height] for height, width in sizes])
 
 
 def _lengths(values: Sequence[Tensor], device: torch.device) -> Tensor:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from leocod.batch import Batch
 from leocod.detectors.base import Detector
-from leocod.gradients import gradient_of, project, set_gradient
+from leocod.gradients import gradient_of, project, refuse_gradient, set_gradient
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import LabelledFrame, Step
 
@@ -46,6 +46,7 @@ class AGEM(ReplayStrategy):
             return
         gradient = gradient_of(self.weights)
         self.backward(Batch.mean_of("reference", self._reference))
+        refuse_gradient(self.weights, "reference")
         reference = gradient_of(self.weights)
         gradient = project(gradient, reference)
         if self.options.replay_loss and self._joint:

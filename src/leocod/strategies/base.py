@@ -18,7 +18,7 @@ from leocod import team
 from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import LossScale, NotFinite, copied, grown, refuse_gradient, refuse_loss
+from leocod.gradients import LossScale, NotFinite, copied, grown, lay_out, refuse_gradient, refuse_loss
 from leocod.learner import Learned
 from leocod.memory import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
@@ -96,6 +96,7 @@ class Strategy:
         losses = self.backward(batch)
         self.constrain(batch)
         refuse_gradient(self.weights, batch.name)
+        lay_out(self.weights)
         self.optimizer.step()
         return {f"{batch.name}/{name}": value for name, value in losses.items()}
 

@@ -11,7 +11,9 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.batch import Batch
+from leocod.errors import InvalidConfig
 from leocod.gradients import NotFinite
+from leocod.networks.distillation import holds
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.types import LabelledFrame, LossWeights, Step
 
@@ -38,6 +40,12 @@ class DERPP(ReplayStrategy):
         weights = replace(LossWeights.all(self.options.beta), logits=self.options.alpha)
         replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.replayed()]
         yield from self.by_recipe(current=step.labelled(), replay=replayed)
+
+    def backward(self, batch: Batch) -> dict[str, float]:
+        losses = super().backward(batch)
+        if "logits" not in losses and any(holds(labels) for labels in batch.labels):
+            raise InvalidConfig("strategy 'derpp': the loss of this detector has no 'logits' (see Detector.loss).")
+        return losses
 
     def remember(self, step: Step) -> None:
         pairs = self.offered(step)
