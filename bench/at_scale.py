@@ -26,6 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
 from leocod.environment import source_state
 from leocod.evaluation.ap import average_precision
+from leocod.networks.normalisation import fold
 from leocod.types import Detections, Labels
 
 HEIGHT, WIDTH = 750, 1333
@@ -59,8 +60,10 @@ def network(classes: int) -> dict[str, Any]:
     """The paper's detector on one frame."""
     with torch.device("meta"):
         model: Any = faster_rcnn_model(classes, FasterRCNNOptions())
+        fold(model)
         image = torch.empty(1, 3, HEIGHT, WIDTH)
-        pooled = torch.empty(REGIONS, 1024, 14, 14)
+        bins = model.roi_heads.box_roi_pool.bins
+        pooled = torch.empty(REGIONS, model.backbone.out_channels, bins, bins)
     pooled.requires_grad_(True)
     backbone, backbone_kept, features = counted(model.backbone, image)
     proposing, proposing_kept, _ = counted(model.rpn.head, [features])

@@ -144,7 +144,8 @@ class _Operator(nn.Module):
         pooled: Tensor = roi_align(
             features["0"], regions, self.size, self.scale, sampling_ratio=self.samples, aligned=self.aligned
         )
-        return pooled[:, :, :: self.every, :: self.every] if self.every > 1 else pooled
+        # A view would keep the bins that nobody looks at.
+        return pooled[:, :, :: self.every, :: self.every].contiguous() if self.every > 1 else pooled
 
 
 def _pyramid_operator(strides: Sequence[int], size: int, samples: int) -> MultiScaleRoIAlign:
