@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -24,6 +25,29 @@ SIZE = (48, 64)
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
+
+
+def _reference(name: str) -> ModuleType:
+    """A file of plain functions that lies among the tests, and is no package to import from."""
+    file = Path(__file__).parent / name
+    spec = spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def detectron2() -> ModuleType:
+    """Detectron2's R50-C4."""
+    return _reference("networks/detectron2_reference.py")
+
+
+@pytest.fixture(scope="session")
+def pycocotools() -> ModuleType:
+    """AP50 as pycocotools has it."""
+    return _reference("evaluation/pycocotools_reference.py")
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Mapping
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -24,17 +22,6 @@ from leocod.types import Detections, Labels
 
 HERE, THERE = [0, 0, 10, 10], [20, 20, 30, 30]
 CLASSES = 5
-
-
-@pytest.fixture(scope="module")
-def pycocotools() -> ModuleType:
-    """The functions of pycocotools_reference.py, which lies beside the tests and is no package to import from."""
-    spec = spec_from_file_location("pycocotools_reference", Path(__file__).with_name("pycocotools_reference.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def found(*marks: tuple[list[float], int, float]) -> Detections:

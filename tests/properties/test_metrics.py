@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -123,18 +121,6 @@ def test_precision_is_what_the_definition_says(case: Case, style: Style) -> None
 
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9)
     assert ((result >= 0) & (result <= 1) | np.isnan(result)).all()
-
-
-@pytest.fixture(scope="module")
-def pycocotools() -> ModuleType:
-    """The reference that the tests of evaluation use."""
-    file = Path(__file__).parent.parent / "evaluation" / "pycocotools_reference.py"
-    spec = spec_from_file_location("pycocotools_reference", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @arbitrary.fewer
