@@ -96,4 +96,5 @@ def test_a_process_that_was_killed_is_told_in_one_line(work):
     with pytest.raises(SourceAway, match=r"^A process that reads ahead has ended \([^\n]+\)\.$"):
         made.extend(ahead(work.killed_at_two, range(5), workers=1))
 
-    assert made == [0, 1]
+    # What it had made, but not yet handed over, is gone with it.
+    assert made in ([], [0], [0, 1])

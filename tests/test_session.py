@@ -55,7 +55,7 @@ class BreaksOff(Resting):
 @pytest.fixture(autouse=True)
 def _quick_report(monkeypatch):
     """The report has tests of its own, and takes longer than these runs."""
-    monkeypatch.setattr("leocod.report.report.write_report", lambda runs, file: file.write_text("a report"))
+    monkeypatch.setattr("leocod.session.write_report", lambda runs, file: file.write_text("a report"))
 
 
 def configured(*texts):

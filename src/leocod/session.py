@@ -92,6 +92,13 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
             return _run(experiment, directory, sinks, found)
 
 
+def write_report(runs: Sequence[Path], file: Path) -> Path:
+    """What it draws with is slow to import: the first step does not wait for it."""
+    from leocod.report import report
+
+    return report.write_report(runs, file)
+
+
 def _run(
     experiment: Experiment,
     directory: RunDirectory,
@@ -137,9 +144,6 @@ def _run(
     begin = _restored(experiment, found, by_name)
     _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard)
     write_json(directory.memory, _memory(experiment), indent=2)
-    # It draws, and what it draws with is slow to import: the first step does not wait for it.
-    from leocod.report.report import write_report
-
     write_report([directory.path], directory.report)
     return results.content
 

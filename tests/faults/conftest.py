@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,18 @@ class At(Resting):
             self.action()
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _short_report() -> Iterator[None]:
+@contextmanager
+def short_report() -> Iterator[None]:
     """A page without its figures, which take longer than all the rest and are tested elsewhere."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("leocod.report.report.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
+        patched.setattr("leocod.session.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
+        yield
+
+
+# Of each test: for the session, it would be there for the tests of other folders that come after.
+@pytest.fixture(autouse=True)
+def _short_report() -> Iterator[None]:
+    with short_report():
         yield
 
 
@@ -74,5 +82,6 @@ def configured(*overrides: str) -> ExperimentConfig:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the smallest run comes to."""
     run = tmp_path_factory.mktemp("undisturbed") / "run"
-    run_experiment(configured(), run)
+    with short_report():
+        run_experiment(configured(), run)
     return digests(run)

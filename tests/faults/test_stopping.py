@@ -71,7 +71,7 @@ def test_asked_to_stop_while_the_report_is_written_a_run_goes_on_with_the_report
     run = Path("run")
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("leocod.report.report.write_report", interrupted)
+        patched.setattr("leocod.session.write_report", interrupted)
         run_experiment(a_config(), run)
 
     assert not (run / "report.html").exists()
