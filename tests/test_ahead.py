@@ -14,6 +14,7 @@ from leocod.errors import InvalidData, SourceAway
 WORK = """
 import os
 import signal
+import time
 from pathlib import Path
 from leocod.errors import InvalidData
 
@@ -29,6 +30,8 @@ def deaf_to(number):
 
 def killed_at_two(number):
     if number == 2:
+        # A thread hands over what was made before, and would be killed with it.
+        time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
@@ -96,5 +99,4 @@ def test_a_process_that_was_killed_is_told_in_one_line(work):
     with pytest.raises(SourceAway, match=r"^A process that reads ahead has ended \([^\n]+\)\.$"):
         made.extend(ahead(work.killed_at_two, range(5), workers=1))
 
-    # What it had made, but not yet handed over, is gone with it.
-    assert made in ([], [0], [0, 1])
+    assert made == [0, 1]

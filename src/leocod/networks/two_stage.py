@@ -93,8 +93,7 @@ class TwoStage(Network):
         batch, sizes, scales = self.prepared(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
         with self.working():
-            seen = self.seen(self.features(batch.tensors), places, sizes)
-            logits = self.model.roi_heads.box_predictor.cls_score(seen).float()
+            logits = self.logits(self.seen(self.features(batch.tensors), places, sizes))
         return list(logits.split(counts))
 
     def distillation(
@@ -234,7 +233,7 @@ class TwoStage(Network):
         looked_at = self.seen(features, [torch.cat(both[at : at + 2]) for at in range(0, len(both), 2)], sizes)
         parts = looked_at.split([len(part) for part in both])
         seen = torch.cat(parts[::2]) if any(map(len, boxes)) else looked_at
-        logits = heads.box_predictor.cls_score(seen).float()
+        logits = self.logits(seen)
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
@@ -250,7 +249,7 @@ class TwoStage(Network):
             "region_box": by_frame(off, frame[object_], frames=len(drawn)) / each,
         }
         if any(map(len, boxes)):
-            losses["logits"] = from_stored([heads.box_predictor.cls_score(own).float() for own in parts[1::2]], labels)
+            losses["logits"] = from_stored([self.logits(own) for own in parts[1::2]], labels)
         return losses
 
     def seen(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
@@ -265,6 +264,11 @@ class TwoStage(Network):
         """Class logits of each frame's regions, in one long list, and box deltas for every class."""
         logits, deltas = self.model.roi_heads.box_predictor(self.seen(features, regions, sizes))
         return logits.float(), deltas.float()
+
+    def logits(self, seen: Tensor) -> Tensor:
+        """Class logits of regions, background first."""
+        logits: Tensor = self.model.roi_heads.box_predictor.cls_score(seen)
+        return logits.float()
 
     def deltas(self, seen: Tensor, classes: Tensor) -> Tensor:
         """Box deltas of regions, each for one class: the background is 0, and so the first class 1.
@@ -298,7 +302,7 @@ class TwoStage(Network):
         regions = rows(proposals, real)
         heads = self.model.roi_heads
         seen = self.seen(features, regions, sizes)
-        chances = heads.box_predictor.cls_score(seen).float().softmax(dim=-1)[:, 1:]
+        chances = self.logits(seen).softmax(dim=-1)[:, 1:]
         region, name = torch.where(chances > heads.score_thresh)
         # One by one, each takes weights of its own; all classes together, most is for nothing. Whichever is less.
         if len(region) * seen.shape[1] < len(seen) * len(self.classes):
