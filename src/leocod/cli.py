@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,10 +18,9 @@ from leocod import __version__
 from leocod.cli_data import Override as BenchmarkOverride
 from leocod.cli_data import commands as data_commands
 from leocod.cli_data import say as _say
+from leocod.cli_list import list_parts
+from leocod.cli_paper import paper
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
-
-if TYPE_CHECKING:
-    from leocod.settings import Settings
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -72,6 +71,8 @@ Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, 
 
 
 app.add_typer(data_commands, name="data")
+app.command("list")(list_parts)
+app.command()(paper)
 
 
 def _version(wanted: bool) -> None:
@@ -199,57 +200,6 @@ def report(
 
     file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
     _say(f"Report: {write_report(runs, file)}")
-
-
-@app.command("list")
-def list_parts() -> None:
-    """Show every strategy, detector and benchmark, and all options with their defaults."""
-    from leocod.config import CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
-    from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
-    from leocod.find import KINDS, names, part
-
-    for folder, kind in KINDS.items():
-        console.print(f"\n[bold]{folder}[/bold]  --{kind} NAME, options by --set {kind}.OPTION=VALUE", soft_wrap=True)
-        for name in names(folder):
-            found = part(folder, name)
-            _print_part(name, found.__doc__, found.Options)
-    console.print(
-        "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True
-    )
-    _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
-    console.print("\n[bold]the run[/bold]  options by --set labels.OPTION=VALUE and so on", soft_wrap=True)
-    _print_part("labels", LabelsOptions.__doc__, LabelsOptions)
-    _print_part("evaluate", EvaluateOptions.__doc__, EvaluateOptions)
-    _print_part("checkpoint", CheckpointOptions.__doc__, CheckpointOptions)
-    _print_part("record", RecordOptions.__doc__, RecordOptions)
-
-
-def _print_part(name: str, text: str | None, options: type[Settings]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    summary = text.strip().splitlines()[0] if text else ""
-    console.print(f"  [cyan]{name}[/cyan]  {escape(summary)}", soft_wrap=True)
-    table = Table.grid("", "", "", padding=(0, 2))
-    for key, default, meaning in _options(options, prefix=""):
-        table.add_row(f"      {key}", escape(default), f"[dim]{escape(meaning)}[/dim]")
-    console.print(table)
-
-
-def _options(options: type[Settings], prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Key, default and meaning of every option, inner ones too."""
-    from leocod.settings import Settings
-
-    for key, field in options.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        if isinstance(default, Settings):
-            yield from _options(type(default), f"{prefix}{key}.")
-        else:
-            yield (
-                f"{prefix}{key}",
-                "(needed)" if field.is_required() else "null" if default is None else str(default),
-                " ".join((field.description or "").split()),
-            )
 
 
 @app.command()

@@ -223,10 +223,15 @@ MAY_CHANGE = ("checkpoint", "record", "patience", "workers", "bad_steps")
 
 def differences(one: ExperimentConfig, other: ExperimentConfig) -> list[str]:
     """What keeps a run of one config from going on with another: each key, with both values."""
+    return [f"{key} was {before} and is {after}" for key, (before, after) in changed(one, other).items()]
+
+
+def changed(one: ExperimentConfig, other: ExperimentConfig) -> dict[str, tuple[str, str]]:
+    """Every key in which two configs differ, with both values as JSON, but for what nothing depends on."""
     first, second = (dict(_leaves(config.model_dump(mode="json"))) for config in (one, other))
     keys = [key for key in dict.fromkeys([*first, *second]) if key.split(".")[0] not in MAY_CHANGE]
     said = {key: (_shown(first, key), _shown(second, key)) for key in keys}
-    return [f"{key} was {before} and is {after}" for key, (before, after) in said.items() if before != after]
+    return {key: (before, after) for key, (before, after) in said.items() if before != after}
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

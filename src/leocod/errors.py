@@ -8,6 +8,7 @@ LeocodError               every error that is not our own mistake; the command l
 │   │   └── MissingFrame  a file that is not there, or has nothing in it
 │   └── InvalidLabels     boxes or classes that cannot be
 ├── RunExists             the output directory already holds another run
+│   └── RunInUse          and that one is running
 ├── InvalidRun            a run directory that cannot be read or written
 ├── SourceAway            frames that cannot be had at the moment
 ├── SourceEnded           no more frames, though more were expected
@@ -61,6 +62,10 @@ class InvalidLabels(InvalidData):
 
 class RunExists(LeocodError):
     """The output directory already holds another run."""
+
+
+class RunInUse(RunExists):
+    """The output directory belongs to another process while that runs."""
 
 
 class InvalidRun(LeocodError):

@@ -29,7 +29,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from leocod.errors import InvalidConfig, InvalidRun, RunExists
+from leocod.errors import InvalidConfig, InvalidRun, RunExists, RunInUse
 from leocod.imagefile import one_line
 from leocod.yamlfile import read_yaml
 
@@ -70,13 +70,19 @@ class RunDirectory:
         try:
             lock.acquire()
         except Timeout as error:
-            raise RunExists(f"{self.path} is in use: another process runs there. Wait for it, or end it.") from error
+            raise RunInUse(f"{self.path} is in use: another process runs there. Wait for it, or end it.") from error
         except OSError as error:
             raise InvalidRun(f"{self.path} cannot be written to ({error.strerror}). Mend that first.") from error
         try:
             yield
         finally:
             lock.release()
+
+    def wait_until_free(self) -> None:
+        """As long as another process writes here."""
+        if self.path.is_dir():
+            with FileLock(self.path / ".lock", fallback_to_soft=False).acquire(poll_interval=0.5):
+                pass
 
     def sweep(self) -> None:
         """Remove what a process that was killed has left half-written. For the one that holds the lock."""

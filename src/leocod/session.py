@@ -73,7 +73,7 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
     directory = RunDirectory.open(out)
     with directory.locked() if not team.rank() else nullcontext():
         _refuse_another(config, load_config(directory.config), directory.config)
-        if (results := _finished(directory)) is not None:
+        if (results := finished(directory)) is not None:
             return None if team.rank() else results
         found = newest_checkpoint(directory.checkpoints)
         if found is None:
@@ -313,7 +313,7 @@ def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: F
     write_json(directory.environment, content, indent=2)
 
 
-def _finished(directory: RunDirectory) -> dict[str, Any] | None:
+def finished(directory: RunDirectory) -> dict[str, Any] | None:
     """The results of a run that has ended; the report is what it writes last."""
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None

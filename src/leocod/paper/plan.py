@@ -1,0 +1,86 @@
+"""What is to be run: tables of the paper, on one benchmark, over seeds, into one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leocod.config import differences, laid_over, load_config, load_mapping
+from leocod.errors import InvalidConfig, RunExists
+from leocod.paper.cells import WHERE, Cell, cells_of, cells_of_all
+from leocod.paper.table import Row, Table
+from leocod.rundir import write_text
+from leocod.yamlfile import read_yaml
+
+STANDARD: Mapping[str, Any] = {
+    "benchmark": {"name": "wander"},
+    "detector": {"name": "tiny"},
+    # The paper evaluates every 100 of some thousand steps; here forgetfulness needs more points.
+    "evaluate": {"every": 50},
+}
+"""The standard world: the whole stream of the built-in benchmark."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Tables, and all that their cells have in common."""
+
+    tables: Sequence[Table]
+    base: Mapping[str, Any]
+    """Config of the benchmark; tables lay theirs over it."""
+    seeds: Sequence[int]
+    """Of every table; none: each table's own."""
+    out: Path
+
+    @property
+    def home(self) -> Path:
+        """Where the cells lie."""
+        return self.out / "cells"
+
+    @property
+    def logs(self) -> Path:
+        """Where what they say lies."""
+        return self.out / "logs"
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every cell once."""
+        return cells_of_all(self.tables, self.base, self.seeds, self.home)
+
+    def cells_of(self, table: Table, row: Row) -> list[Cell]:
+        """Those of one row."""
+        return cells_of(row, self.base, self.seeds or table.seeds, self.home)
+
+    def settle(self) -> None:
+        """Make the folder this benchmark's own; raise if it is another's, or a cell of it is not what it should be."""
+        file, config = self.out / "benchmark.yaml", load_mapping(self.base)
+        if file.is_file():
+            own = load_config(file)
+            asked = config.model_copy(update={key: getattr(own, key) for key in WHERE})
+            if differs := differences(own, asked):
+                raise RunExists(
+                    f"{self.out} holds tables of another benchmark ({file}): {differs[0]}. Choose another --out."
+                )
+        for cell in self.cells:
+            cell.check()
+        if not file.is_file():
+            write_text(file, config.to_yaml())
+
+
+def benchmark_config(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The config that tables are laid over: the standard world, or a file's."""
+    if chosen == "wander":
+        values = dict(STANDARD)
+    elif (file := Path(chosen)).suffix in (".yaml", ".yml"):
+        values = read_yaml(file)
+    else:
+        raise InvalidConfig(
+            f"--benchmark is '{chosen}': it should be wander, the built-in one, or a config file that says where the "
+            "data lie, such as configs/oak.yaml."
+        )
+    for layer in overrides:
+        values = laid_over(values, layer)
+    load_mapping(values)
+    return values

@@ -1,0 +1,103 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leocod.errors import InvalidConfig, RunInUse
+from leocod.paper import cells
+from leocod.paper.cells import Cell, cells_of, cells_of_all
+from leocod.paper.plan import Plan
+from leocod.paper.table import Row, Table, load
+
+WANDER = {"benchmark": {"name": "wander"}}
+
+
+def test_tables_share_the_runs_that_both_need(tmp_path: Path) -> None:
+    both = cells_of_all([load("main"), load("low-annotation")], WANDER, [0], tmp_path)
+    alone = [cells_of_all([load(name)], WANDER, [0], tmp_path) for name in ("main", "low-annotation")]
+    assert len(both) < len(alone[0]) + len(alone[1])
+    assert {cell.name for cell in both} == {cell.name for one in alone for cell in one}
+
+
+def test_the_papers_own_setting_is_the_same_run_wherever_it_stands(tmp_path: Path) -> None:
+    [plain] = cells_of(load("ablation").row("whole at 12.5 %"), WANDER, [0], tmp_path)
+    assert cells_of(load("tau").row("tau 0.7"), WANDER, [0], tmp_path) == [plain]
+    [other] = cells_of(load("tau").row("tau 0.5"), WANDER, [0], tmp_path)
+    assert other.name == f"{plain.name}-efficient_cls.score_threshold=0.5"
+
+
+def test_different_runs_have_different_names(tmp_path: Path) -> None:
+    from leocod.paper.table import names
+
+    found = cells_of_all([load(name) for name in names()], WANDER, (), tmp_path)
+    assert len({cell.config.to_yaml() for cell in found}) == len(found) == len({cell.name for cell in found})
+
+
+def test_a_choice_of_labelled_frames_is_in_the_name(tmp_path: Path) -> None:
+    found = cells_of(Row(key="k", name="n", selections=2), WANDER, [0], tmp_path)
+    assert [cell.name.partition("seed0")[2] for cell in found] == ["-labels.seed=0", "-labels.seed=1"]
+
+
+def test_seed_by_seed(plan: Plan, table: Table) -> None:
+    assert [cell.config.seed for cell in plan.cells] == [0, 0, 1, 1]
+
+
+def test_a_cell_is_run_once_and_goes_on_where_it_was_broken_off(plan: Plan) -> None:
+    cell = plan.cells[1]
+    assert (cell.state, cell.results) == ("new", None)
+    cell.run(threads=1)
+    assert cell.state == "finished"
+    first = cell.results
+    written = cell.directory.results.stat().st_mtime_ns
+    cell.run(threads=1)
+    assert cell.directory.results.stat().st_mtime_ns == written
+    for file in (cell.directory.report, cell.directory.results, max(cell.directory.checkpoints.glob("*.pt"))):
+        file.unlink()
+    assert cell.state == "begun"
+    cell.run(threads=2)
+    again = cell.results
+    assert first is not None
+    assert again is not None
+    assert again["evaluations"] == first["evaluations"]
+
+
+def test_what_is_another_run_is_refused(plan: Plan, base: dict[str, Any], tmp_path: Path) -> None:
+    cell = plan.cells[0]
+    cell.path.mkdir(parents=True)
+    cell.directory.config.write_text(cell.config.model_copy(update={"bad_steps": 3, "threads": 2}).to_yaml())
+    cell.check()
+    cell.directory.config.write_text(cell.config.model_copy(update={"precision": "bfloat16"}).to_yaml())
+    with pytest.raises(InvalidConfig, match=r'precision "bfloat16".*"float32".*--out'):
+        cell.check()
+
+
+def test_a_cell_that_another_process_runs_is_waited_for(plan: Plan) -> None:
+    cell = plan.cells[0]
+    cell.path.mkdir(parents=True)
+    holds = "import sys, time, filelock; lock = filelock.FileLock(sys.argv[1]); lock.acquire(); print('held', flush=True); time.sleep(1)"
+    with subprocess.Popen([sys.executable, "-c", holds, str(cell.path / ".lock")], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(RunInUse), cell.directory.locked():
+            pass
+        cell.run(threads=1)
+    assert cell.state == "finished"
+
+
+def test_another_process_may_be_quicker(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Path] = []
+
+    def busy_once(config: object, path: Path) -> None:
+        tried.append(path)
+        if len(tried) == 1:
+            raise RunInUse("in use")
+
+    monkeypatch.setattr(cells, "run_experiment", busy_once)
+    plan.cells[0].run(threads=1)
+    assert len(tried) == 2
+
+
+def test_a_cell_is_known_by_its_folder(tmp_path: Path, plan: Plan) -> None:
+    assert Cell(plan.cells[0].config, tmp_path / "abc").name == "abc"

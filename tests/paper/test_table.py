@@ -1,0 +1,131 @@
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from leocod.config import laid_over, load_mapping
+from leocod.errors import InvalidConfig, UnknownName
+from leocod.paper.table import Claim, Row, Table, load, names
+
+SOURCE = Path(__file__).parents[3] / "shared" / "seed"
+
+WANDER = {"benchmark": {"name": "wander"}}
+
+
+def test_the_tables_are_in_the_order_of_the_paper() -> None:
+    assert names()[:4] == ["main", "low-annotation", "ablation", "tau"]
+    assert names()[-1] == "figures"
+    assert len(names()) == 12
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_row_of_every_table_is_a_config(name: str) -> None:
+    for row in load(name).rows:
+        for settings in row.settings():
+            config = load_mapping(laid_over(row.plain(WANDER, seed=0), settings))
+            assert config.strategy.name == row.strategy
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_table_shows_the_room_left(name: str) -> None:
+    rows = load(name).rows
+    assert any(row.strategy == "offline" for row in rows)
+    # Where all frames are labelled there is nothing to take the place of.
+    sparse = any(row.labels < 16 for row in rows)
+    assert sparse == any(row.diagnosis for row in rows)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "figures"])
+def test_the_figures_are_those_of_the_papers_source(name: str) -> None:
+    if not SOURCE.is_dir():
+        pytest.skip(f"The paper's source is not at {SOURCE}.")
+    table = load(name)
+    theirs = sorted(_numbers(_source_of(table.label)))
+    shown = [figures for row in table.rows for kind in (row.paper, row.paper_spread) for figures in kind.values()]
+    ours = sorted(value for figures in shown for value in figures if value is not None)
+    assert ours == theirs
+
+
+def _source_of(label: str) -> str:
+    text = "\n".join(file.read_text(encoding="utf-8") for file in SOURCE.glob("*.txt"))
+    blocks = re.findall(r"\\begin{tabular}.*?\\label{[^}]*}", text, flags=re.DOTALL)
+    return next(block for block in blocks if rf"\label{{{label}}}" in block)
+
+
+def _numbers(block: str) -> Iterator[float]:
+    """Every figure with two digits after the point that is no difference to another row."""
+    rows = block[: block.index(r"\end{tabular}")]
+    # Annotation costs stand over the columns.
+    rows = rows[rows.index(r"\hline", rows.index(r"\hline") + 1) :]
+    rows = re.sub(r"\(\\textcolor{\w+}{[^}]*}\)", "", rows)
+    for cell in re.findall(r"-?\d+\.\d\d(?!\d)(?!\\%)", rows):
+        yield float(cell)
+
+
+def test_a_figure_stands_in_the_row_where_the_paper_has_it() -> None:
+    main = load("main")
+    assert main.row("icarl+ecls at 25 %").paper == {"oak": (38.36, 26.64, -8.20), "egoobjects": (61.26, 39.58, -3.48)}
+    assert main.row("derpp").paper["oak"] == (37.79, 25.24, -2.87)
+    assert load("low-annotation").row("agem+ecls").paper["egoobjects"] == (38.96, 23.79, -5.64)
+    assert load("ablation").row("pseudo at 12.5 %").paper["oak"] == (31.60, 22.44, -4.83)
+
+
+def test_a_row_lays_its_own_over_the_benchmark() -> None:
+    row = Row(key="k", name="n", labels=2, plug_in="pseudo", set={"efficient_cls": {"score_threshold": 0.5}})
+    config = load_mapping(row.plain(WANDER, seed=3))
+    assert (config.labels.per_step, config.seed) == (2, 3)
+    assert config.efficient_cls is not None
+    assert (config.efficient_cls.ema, config.efficient_cls.pseudo_labels) == (False, True)
+    assert row.cost == "12.5 %"
+
+
+def test_the_benchmarks_own_options_hold_for_every_strategy_that_has_them() -> None:
+    base = {**WANDER, "strategy": {"name": "icarl", "memory_per_class": 7}, "efficient_cls": {"ema_warmup": False}}
+    agem = load_mapping(Row(key="k", name="n", strategy="agem", plug_in="whole").plain(base, seed=0))
+    assert agem.strategy.options.model_dump()["memory_per_class"] == 7
+    assert agem.efficient_cls is not None
+    assert not agem.efficient_cls.ema_warmup
+    assert load_mapping(Row(key="k", name="n", strategy="incremental").plain(base, seed=0)).efficient_cls is None
+
+
+def test_an_annotation_cost_that_the_steps_cannot_have_is_refused() -> None:
+    odd = {"benchmark": {"name": "wander", "frames_per_step": 6}}
+    with pytest.raises(InvalidConfig, match="multiple of 16"):
+        Row(key="k", name="n", labels=1).plain(odd, seed=0)
+    assert Row(key="k", name="n", labels=8).plain(odd, seed=0)["labels"]["per_step"] == 3
+
+
+def test_choices_of_labelled_frames_are_runs_of_their_own() -> None:
+    row = Row(key="k", name="n", selections=2)
+    assert [one["labels"]["seed"] for one in row.settings()] == [0, 1]
+
+
+def test_an_unknown_table_is_told_with_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'ablation'"):
+        load("ablatoin")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"better": [["a", "b"]], "alike": [["a", "b"]]},
+        {},
+        {"steady": [["a"]]},
+        {"better": [["a", "b"]], "most": 1.0},
+    ],
+)
+def test_a_claim_is_of_one_kind(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Claim.model_validate({"says": "s", "stands": "p", "metrics": ["fap"], **wrong})
+
+
+def test_a_table_knows_its_rows() -> None:
+    whole = {"name": "n", "title": "t", "in_paper": "Table 9", "label": "tab:n", "seeds": [0], "claims": []}
+    row = {"key": "a", "name": "a"}
+    assert Table.model_validate({**whole, "rows": [row]}).row("a").name == "a"
+    with pytest.raises(ValidationError, match="there is no 'b'"):
+        Table.model_validate({**whole, "rows": [{**row, "over": "b"}]})
+    with pytest.raises(ValidationError, match="different key"):
+        Table.model_validate({**whole, "rows": [row, row]})
