@@ -51,6 +51,7 @@ soak: setup ## kill, starve and outlast it: 400 kills, every fault, 20,000 steps
 	rm -rf runs/soak
 	OMP_NUM_THREADS=1 $(BIN)/python soak/faults.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/kills.py
+	OMP_NUM_THREADS=1 $(BIN)/python soak/paper_tables.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/long_life.py
 
 fuzz: setup ## feed damaged files to every reader, ten minutes each; findings go to runs/fuzz

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from leocod.cli import app
 
@@ -12,19 +12,59 @@ SMALL = (
 )
 
 
-def test_the_cells_of_a_table_are_run_and_not_again(tmp_path: Path) -> None:
-    command = ["paper", "rpn-loss", *SMALL, "--jobs", "2", "--out", str(tmp_path / "out")]
-    first = CliRunner().invoke(app, command)
+def leocod(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, ["paper", *arguments])
+
+
+def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    first = leocod("rpn-loss", *SMALL, "--jobs", "2", "--out", str(out))
+    written = (out / "rpn-loss.md").read_bytes()
+    again = leocod("rpn-loss", *SMALL, "--jobs", "1", "--out", str(out))
+
     assert first.exit_code == 0, first.output
-    assert len(list((tmp_path / "out" / "cells").iterdir())) == 4
-    again = CliRunner().invoke(app, command)
+    assert "(4 of 4, 0.0 s left)" in first.output
+    assert "with RPN loss" in first.output
+    assert len(list((out / "cells").iterdir())) == 4
     assert again.exit_code == 0
-    assert "finished" not in again.output
+    assert "finished (" not in again.output
+    assert (out / "rpn-loss.md").read_bytes() == written
+
+
+def test_a_cell_that_fails_is_told_and_the_others_are_in_the_table(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    # What no run can be made from: a file where its directory should be.
+    (out / "cells").mkdir(parents=True)
+    (out / "cells" / "wander-offline-16of16-seed0").write_text("")
+
+    done = leocod("rpn-loss", *SMALL, "--out", str(out))
+
+    assert done.exit_code == 1
+    assert "leocod: wander-offline-16of16-seed0 failed: " in done.output
+    assert len(list((out / "cells").glob("*/report.html"))) == 3
+    assert "1 of 1" not in (out / "rpn-loss.md").read_text()
+
+
+def test_the_tables_are_listed() -> None:
+    text = leocod("list").output
+
+    for name in ("main", "low-annotation", "selection-seeds", "figures", "Table S8"):
+        assert name in text
+
+
+def test_a_wrong_table_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    done = leocod("mian", "--out", str(tmp_path / "out"))
+
+    assert done.exit_code == 2
+    assert "Did you mean 'main'?" in done.output
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("wrong", ["a", "1,1", "-1", "1,", ""])
 def test_seeds_are_whole_numbers(tmp_path: Path, wrong: str) -> None:
-    done = CliRunner().invoke(app, ["paper", "main", "--seeds", wrong or ",", "--out", str(tmp_path / "out")])
+    done = leocod("main", "--seeds", wrong or ",", "--out", str(tmp_path / "out"))
+
     assert done.exit_code == 2
     assert "0,1,2" in done.output
     assert not (tmp_path / "out").exists()

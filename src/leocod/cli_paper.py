@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table as Grid
 
 from leocod.cli_data import say
 from leocod.errors import InvalidConfig
 
+if TYPE_CHECKING:
+    from leocod.paper.plan import Plan
+    from leocod.paper.table import Table
+
 console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def paper(
@@ -30,6 +38,9 @@ def paper(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Set any key of the benchmark's config. May be repeated."),
     ] = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Of the figure over time. By default rare to frequent ones.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Cells and tables; by default runs/paper-BENCHMARK.")
     ] = None,
@@ -41,27 +52,70 @@ def paper(
     """
     from leocod.config import override
     from leocod.paper.plan import Plan, benchmark_config
-    from leocod.paper.processes import run_cells
     from leocod.paper.table import load, names
 
+    if tables == ["list"]:
+        _list_tables()
+        return
     base = benchmark_config(benchmark, [override(text) for text in overrides or ()])
-    chosen = names() if tables == ["all"] else tables
     plan = Plan(
-        [load(name) for name in chosen],
+        [load(name) for name in (names() if tables == ["all"] else tables)],
         base,
         _numbers(seeds) if seeds else (),
         out or Path("runs") / f"paper-{Path(benchmark).stem}",
+        benchmark,
+        overrides or (),
     )
     plan.settle()
+    failures = _run(plan, jobs)
+    for table in plan.tables:
+        _write(plan, table, classes.split(",") if classes else ())
+    if failures:
+        for name, failure in failures.items():
+            say(f"leocod: {name} failed: {failure}", errors)
+        raise typer.Exit(1)
+
+
+def _list_tables() -> None:
+    from leocod.paper.table import load, names
+
+    grid = Grid.grid("", "", "", "", padding=(0, 2))
+    for name in names():
+        table = load(name)
+        runs = sum(max(row.selections, 1) for row in table.rows) * len(table.seeds)
+        grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, f"{runs} runs")
+    console.print(grid)
+
+
+def _run(plan: Plan, jobs: int) -> dict[str, str]:
+    """All cells that are not finished; which have failed, and why."""
+    from leocod.paper.live import LiveTable
+    from leocod.paper.processes import run_cells
+
     todo = [cell for cell in plan.cells if cell.state != "finished"]
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    failures = 0
-    for told in run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs):
-        if told is not None:
-            failures += told.failure is not None
-            say(f"{told.cell.name}: {told.failure or 'finished'}")
-    if failures:
-        raise typer.Exit(1)
+    live = LiveTable(plan, todo, console, lambda: None)
+    with closing(run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs)) as told:
+        try:
+            live.follow(told)
+        except KeyboardInterrupt:
+            say("leocod: interrupted. The same command goes on.", errors)
+            raise typer.Exit(130) from None
+    return live.failures
+
+
+def _write(plan: Plan, table: Table, classes: Sequence[str]) -> None:
+    from leocod.paper.figures import write_figures
+    from leocod.paper.live import table_grid, verdict_lines
+    from leocod.paper.outcome import Outcome
+    from leocod.paper.writing import write_table
+
+    files = write_figures(plan, table, classes) if table.name == "figures" else write_table(plan, table)
+    outcome = Outcome.of(plan, table)
+    console.print(table_grid(outcome))
+    for line in verdict_lines(outcome):
+        console.print(line)
+    say(f"Table: {', '.join(map(str, files))}")
 
 
 def _numbers(text: str) -> list[int]:

@@ -76,7 +76,8 @@ def test_what_is_another_run_is_refused(plan: Plan, base: dict[str, Any], tmp_pa
 def test_a_cell_that_another_process_runs_is_waited_for(plan: Plan) -> None:
     cell = plan.cells[0]
     cell.path.mkdir(parents=True)
-    holds = "import sys, time, filelock; lock = filelock.FileLock(sys.argv[1]); lock.acquire(); print('held', flush=True); time.sleep(1)"
+    holds = "import sys, time, filelock\nlock = filelock.FileLock(sys.argv[1])\n"
+    holds += "lock.acquire()\nprint('held', flush=True)\ntime.sleep(1)"
     with subprocess.Popen([sys.executable, "-c", holds, str(cell.path / ".lock")], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()

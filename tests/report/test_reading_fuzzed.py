@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from leocod.errors import InvalidRun
+from leocod.report.page import as_yaml
 from leocod.report.pictures import pictures
 from leocod.report.reading import Run
-from leocod.report.report import as_yaml, class_rows, memory_rows, sentence
+from leocod.report.report import class_rows, memory_rows, sentence
 
 TRIES = 200
 FILES = ("results.json", "memory.json", "environment.json", "samples/samples.json", "events.jsonl", "config.yaml")

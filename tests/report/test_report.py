@@ -22,7 +22,7 @@ from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.labelling import BudgetLabeller
 from leocod.report.reading import Run
-from leocod.report.report import class_rows, duration, points, size, write_report
+from leocod.report.report import class_rows, write_report
 from leocod.sinks.labels import LabelRecord
 from leocod.sinks.results import ResultsFile
 
@@ -300,12 +300,6 @@ def test_only_the_page_is_left_in_its_directory(a_run: MakeRun, tmp_path: Path) 
 def test_no_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidRun, match="No run given"):
         write_report([], tmp_path / "report.html")
-
-
-def test_numbers_are_written_for_people() -> None:
-    assert [points(None), points(float("nan")), points(-0.26), points(-0.01)] == ["–", "–", "−0.3", "0.0"]
-    assert [duration(3.21), duration(61), duration(7260)] == ["3.2 s", "1 min 1 s", "2 h 1 min"]
-    assert [size(12), size(1500), size(2_000_000)] == ["12 bytes", "1.5 kB", "2.0 MB"]
 
 
 def test_reports_do_without_torch() -> None:

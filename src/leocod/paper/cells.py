@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,11 @@ State = Literal["new", "begun", "finished"]
 
 WHERE = ("threads", "device", "frames_at_once")
 """Keys that say where and how a cell runs; what it is does not depend on them, and a begun one keeps its own."""
+
+
+LEARNT = re.compile(rb'"event": "StepLearned", "step": (\d+)')
+LOG_END = 100_000
+"""Bytes at the end of a log in which there is a step for sure."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,19 @@ class Cell:
         if not self.directory.config.is_file():
             return "new"
         return "begun" if self.results is None else "finished"
+
+    @property
+    def steps_done(self) -> tuple[int, int]:
+        """How many steps of how many it has learnt, by the end of its log; (0, 0) before it has begun to."""
+        try:
+            with self.directory.events.open("rb") as log:
+                total = json.loads(log.readline())["steps"]
+                log.seek(max(log.seek(0, os.SEEK_END) - LOG_END, 0))
+                learnt = LEARNT.findall(log.read())
+        # Being written, or not there yet.
+        except (OSError, ValueError, KeyError):
+            return 0, 0
+        return (int(learnt[-1]) + 1 if learnt else 0), total
 
     def check(self) -> None:
         """Raise unless what lies there is this cell, and not one of another benchmark or other settings."""

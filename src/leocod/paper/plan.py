@@ -33,6 +33,22 @@ class Plan:
     seeds: Sequence[int]
     """Of every table; none: each table's own."""
     out: Path
+    chosen: str = "wander"
+    """The benchmark as it was asked for."""
+    overrides: Sequence[str] = ()
+    """What was set of its config, as key=value."""
+
+    @property
+    def benchmark(self) -> str:
+        """In words."""
+        config = load_mapping(self.base)
+        return f"{config.benchmark.name} with the {config.detector.name} detector"
+
+    def command(self, table: Table) -> list[str]:
+        """What makes a table; in how many processes does not matter."""
+        seeds = ["--seeds", ",".join(map(str, self.seeds or table.seeds))]
+        settings = [word for text in self.overrides for word in ("--set", text)]
+        return ["leocod", "paper", table.name, "--benchmark", self.chosen, *settings, *seeds]
 
     @property
     def home(self) -> Path:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
@@ -32,8 +32,12 @@ class Ended:
     failure: str | None = None
 
 
-def run_cells(cells: Iterable[Cell], *, jobs: int, threads: int, logs: Path) -> Iterator[Ended | None]:
-    """Tell each cell that has ended, and None while there is nothing to tell. Left early, what runs is stopped."""
+Told = Generator[Ended | None, None, None]
+"""Each cell that has ended, and None while there is nothing to tell. Closed early, what runs is stopped."""
+
+
+def run_cells(cells: Iterable[Cell], *, jobs: int, threads: int, logs: Path) -> Told:
+    """So many cells at a time, each with so many threads, in the order in which they are given."""
     waiting = iter(cells)
     running: dict[SpawnProcess, Cell] = {}
     try:
@@ -107,6 +111,11 @@ def _failure(process: SpawnProcess, log: Path) -> str | None:
         return None
     if process.exitcode is not None and process.exitcode < 0:
         return f"ended by {signal.Signals(-process.exitcode).name}; was there enough memory?"
+    return last_word(log)
+
+
+def last_word(log: Path) -> str:
+    """What a cell that failed said last, and where the rest is."""
     try:
         lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     except OSError:

@@ -67,14 +67,19 @@ LOOK: dict[Any, Any] = {
 
 
 def drawn(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
-    """One pair of axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
+    """One pair of axes as an SVG element."""
+    return drawn_whole(name, height, lambda figure: draw(figure.add_subplot()), width=width)
+
+
+def drawn_whole(name: str, height: float, draw: Callable[[Figure], None], *, width: float = WIDTH) -> Markup:
+    """A figure of any axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
     with matplotlib.rc_context():
         # Not as a matplotlibrc in the current directory has it: that may be anyone's, and could call LaTeX on a name.
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**LOOK, "svg.hashsalt": name})
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.add_subplot())
+        draw(figure)
         target = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         with warnings.catch_warnings():

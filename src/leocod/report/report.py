@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
 from leocod.report import figures
+from leocod.report.page import rendered
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
 from leocod.report.reading import Run, ap_name
 from leocod.report.sections import sections
@@ -68,15 +67,8 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
 
 def render(runs: Sequence[Run]) -> str:
     """The page as text."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"points": points, "duration": duration, "size": size, "yaml": as_yaml}
-    return environment.get_template("template.html.j2").render(
+    return rendered(
+        Path(__file__).parent / "template.html.j2",
         title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
         several=len(runs) > 1,
         ap=ap_name(runs),
@@ -151,33 +143,3 @@ def differences(runs: Sequence[Run]) -> str | None:
     if len(tests) == 1:
         return None
     return "These runs differ in benchmark, length, classes or metrics: their figures do not compare directly."
-
-
-def points(value: float | None) -> str:
-    """A figure in points, or a dash for none."""
-    if value is None or np.isnan(value):
-        return "–"
-    # Adding 0 turns -0.0 into 0.0.
-    return f"{round(value, 1) + 0:.1f}".replace("-", "−")
-
-
-def duration(seconds: float) -> str:
-    """A time that a person can read."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def size(count: int) -> str:
-    """A number of bytes that a person can read."""
-    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{count / one:.1f} {unit}"
-    return f"{count} bytes"
-
-
-def as_yaml(value: Any) -> str:
-    """Nested values, legibly."""
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).strip()

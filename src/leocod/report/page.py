@@ -1,0 +1,53 @@
+"""Pages that stand alone: one way to fill in a template, and how numbers are written in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+
+def rendered(template: Path, **values: Any) -> str:
+    """A template with its values, all of them escaped. It may include the templates that lie here."""
+    environment = Environment(
+        loader=FileSystemLoader([template.parent, Path(__file__).parent]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"points": points, "duration": duration, "size": size, "yaml": as_yaml}
+    return environment.get_template(template.name).render(**values)
+
+
+def points(value: float | None) -> str:
+    """A figure in points, or a dash for none."""
+    if value is None or np.isnan(value):
+        return "–"
+    # Adding 0 turns -0.0 into 0.0.
+    return f"{round(value, 1) + 0:.1f}".replace("-", "−")
+
+
+def duration(seconds: float) -> str:
+    """A time that a person can read."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def size(count: int) -> str:
+    """A number of bytes that a person can read."""
+    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{count / one:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def as_yaml(value: Any) -> str:
+    """Nested values, legibly."""
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).strip()

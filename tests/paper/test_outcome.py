@@ -1,0 +1,115 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from leocod.paper.outcome import Found, Outcome, spread
+from leocod.paper.plan import Plan
+from leocod.paper.table import Table
+
+
+def outcome(claim: Mapping[str, Any], **fap: list[float]) -> Outcome:
+    """Rows by their FAP, seed by seed; F is the same number."""
+    about = {"says": "s", "stands": "p", "metrics": ["fap"], **claim}
+    rows = [{"key": key, "name": key} for key in fap]
+    whole = {"name": "n", "title": "t", "in_paper": "Table 0", "label": "l", "seeds": [0], "rows": rows}
+    table = Table.model_validate({**whole, "claims": [about]})
+    found = {
+        key: Found(table.row(key), {(seed, None): {"fap": value, "f": value} for seed, value in enumerate(values)}, 3)
+        for key, values in fap.items()
+    }
+    return Outcome(table, found)
+
+
+BETTER = {"better": [["a", "b"]]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "word"),
+    [
+        ([12.0, 13.0, 14.0], [10.0, 11.0, 12.5], "holds"),
+        ([10.0, 11.0, 12.0], [12.0, 13.5, 14.0], "does not hold"),
+        # Two for, one against: the mean is above 0, but not above the spread.
+        ([12.0, 13.0, 9.0], [10.0, 11.0, 12.0], "within the spread"),
+        ([], [10.0], "not run"),
+        ([12.0], [10.0], "holds"),
+        ([10.9], [10.0], "within the spread"),
+        ([8.0], [10.0], "does not hold"),
+    ],
+)
+def test_a_row_is_better_when_the_difference_is_larger_than_its_spread(
+    first: list[float], second: list[float], word: str
+) -> None:
+    [verdict] = outcome(BETTER, a=first, b=second).verdicts()
+
+    assert verdict.word == word
+
+
+def test_differences_are_taken_run_by_run() -> None:
+    """Seeds that are far apart are no noise where both rows move with them."""
+    [verdict] = outcome(BETTER, a=[11.0, 51.0, 91.2], b=[10.0, 50.0, 90.0]).verdicts()
+
+    assert verdict.word == "holds"
+    assert verdict.comparisons[0].differences == pytest.approx((1.0, 1.0, 1.2))
+
+
+def test_only_runs_that_both_rows_have_are_compared() -> None:
+    [verdict] = outcome(BETTER, a=[20.0, 0.0], b=[10.0]).verdicts()
+
+    assert verdict.comparisons[0].differences == (10.0,)
+
+
+def test_lower_forgetfulness_is_better() -> None:
+    [verdict] = outcome({**BETTER, "metrics": ["f"]}, a=[-3.0], b=[2.0]).verdicts()
+
+    assert verdict.word == "holds"
+    assert verdict.comparisons[0].mean == 5.0
+
+
+def test_a_gain_is_compared_with_another_gain() -> None:
+    claim = {"gains": [["a", "b", "c", "d"]]}
+
+    [more] = outcome(claim, a=[15.0], b=[10.0], c=[22.0], d=[20.0]).verdicts()
+    [less] = outcome(claim, a=[12.0], b=[10.0], c=[25.0], d=[20.0]).verdicts()
+
+    assert (more.word, more.comparisons[0].mean) == ("holds", 3.0)
+    assert (less.word, less.comparisons[0].mean) == ("does not hold", -3.0)
+
+
+def test_rows_are_alike_when_chance_explains_their_difference() -> None:
+    [alike] = outcome({"alike": [["a", "b"]]}, a=[10.0, 12.0], b=[11.0, 11.5]).verdicts()
+    [apart] = outcome({"alike": [["a", "b"]]}, a=[10.0, 10.0], b=[15.0, 15.1]).verdicts()
+
+    assert (alike.word, apart.word) == ("holds", "does not hold")
+
+
+def test_a_row_is_steady_when_its_runs_differ_little() -> None:
+    claim = {"steady": [["a"]], "most": 1.2}
+
+    words = [outcome(claim, a=values).verdicts()[0].word for values in ([10.0, 11.0], [10.0, 15.0], [10.0])]
+
+    assert words == ["holds", "does not hold", "not run"]
+
+
+def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
+    claim = {"better": [["a", "b"], ["a", "c"]]}
+
+    words = [outcome(claim, a=[12.0], b=[10.0], c=[c]).verdicts()[0].word for c in (10.0, 11.9, 14.0)]
+
+    assert words == ["holds", "within the spread", "does not hold"]
+
+
+def test_the_spread_is_that_of_a_sample() -> None:
+    assert spread([1.0, 3.0]) == pytest.approx(2**0.5)
+    assert spread([1.0]) is None
+
+
+def test_it_is_read_from_the_finished_cells(plan: Plan, table: Table) -> None:
+    before = Outcome.of(plan, table)
+    plan.cells_of(table, table.row("whole"))[1].run(threads=1)
+    after = Outcome.of(plan, table)
+
+    assert before.found["whole"].runs == {}
+    assert list(after.found["whole"].runs) == [(1, None)]
+    assert after.found["whole"].asked == 2
+    assert not after.complete
