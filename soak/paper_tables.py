@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import leocod
@@ -45,11 +46,11 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def disturbed(out: Path, log: Path, draw: random.Random, *, longest: float) -> list[str]:
+def disturbed(out: Path, log: Path, draw: random.Random, *, longest: float, most: int = IN_A_ROW) -> list[str]:
     """Start, kill, start again, and after a few kills let it end; what each of them took along."""
     kills: list[str] = []
     while True:
-        moment = draw.uniform(0, longest / 2) if len(kills) < IN_A_ROW else None
+        moment = draw.uniform(0, longest / 2) if len(kills) < most else None
         with log.open("ab") as said:
             process = subprocess.Popen(command(out), stdout=said, stderr=said)
         try:
@@ -59,7 +60,9 @@ def disturbed(out: Path, log: Path, draw: random.Random, *, longest: float) -> l
         except subprocess.TimeoutExpired:
             cells = children(process.pid) if draw.random() < 0.5 else []
             for pid in (process.pid, *cells):
-                os.kill(pid, signal.SIGKILL)
+                # A cell may just have ended.
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             process.wait()
             begun = len(list((out / "cells").glob("*/config.yaml")))
             ended = len(list((out / "cells").glob("*/report.html")))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.table import Table as Grid
 
 from leocod.cli_data import say
@@ -33,7 +34,24 @@ def paper(
     seeds: Annotated[
         str | None, typer.Option(metavar="N,...", help="Each row is run with each of them. By default the table's own.")
     ] = None,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Cells that run at a time, each in a process.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Cells at a time, each in a process; threads are divided among them [1]. With --ray: on each machine, "
+            "by default one for each CPU.",
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|auto", help="Run the cells on a Ray cluster; auto: on this machine's, or a new one."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would run and how long; tries a few steps of each kind.")
+    ] = False,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Set any key of the benchmark's config. May be repeated."),
@@ -61,19 +79,44 @@ def paper(
     plan = Plan(
         [load(name) for name in (names() if tables == ["all"] else tables)],
         base,
-        _numbers(seeds) if seeds else (),
+        () if seeds is None else _numbers(seeds),
         out or Path("runs") / f"paper-{Path(benchmark).stem}",
         benchmark,
         overrides or (),
     )
+    wanted = [name.strip() for name in classes.split(",")] if classes else []
+    _check_classes(plan, wanted)
     plan.settle()
-    failures = _run(plan, jobs)
+    cpus = os.cpu_count() or 1
+    threads = 1 if ray and jobs is None else max(1, cpus // (jobs or 1))
+    at_a_time = (jobs or 1) if ray is None else max(1, cpus // threads)
+    if dry_run:
+        _forecast(plan, at_a_time, threads)
+        return
+    failures = _run(plan, at_a_time, threads, ray)
     for table in plan.tables:
-        _write(plan, table, classes.split(",") if classes else ())
+        _write(plan, table, wanted)
     if failures:
         for name, failure in failures.items():
             say(f"leocod: {name} failed: {failure}", errors)
         raise typer.Exit(1)
+
+
+def _check_classes(plan: Plan, wanted: Sequence[str]) -> None:
+    """Before hours of runs, not after."""
+    from leocod.config import load_mapping
+    from leocod.errors import UnknownName
+    from leocod.paper.pace import benchmark_of
+
+    if not wanted:
+        return
+    if not any(table.name == "figures" for table in plan.tables):
+        raise InvalidConfig("--classes is about the figures: give it with `leocod paper figures`, or leave it out.")
+    config = load_mapping(plan.base)
+    known = benchmark_of(config.benchmark, config.seed).classes
+    for name in wanted:
+        if name not in known:
+            raise UnknownName("class", name, known)
 
 
 def _list_tables() -> None:
@@ -87,17 +130,37 @@ def _list_tables() -> None:
     console.print(grid)
 
 
-def _run(plan: Plan, jobs: int) -> dict[str, str]:
+def _forecast(plan: Plan, jobs: int, threads: int) -> None:
+    from leocod.paper.forecast import forecast
+    from leocod.report.page import duration
+
+    found = forecast(plan, jobs=jobs, threads=threads, tell=say)
+    grid = Grid("cell", "", Column("time left", justify="right"), box=None)
+    for cell, state, seconds in found.cells:
+        grid.add_row(cell.name, state, "" if state == "finished" else duration(seconds))
+    console.print(grid, soft_wrap=True)
+    todo = sum(state != "finished" for _, state, _ in found.cells)
+    say(f"{todo} of {len(found.cells)} cells to run, {jobs} at a time: {duration(found.seconds)}.")
+
+
+def _run(plan: Plan, jobs: int, threads: int, ray: str | None) -> dict[str, str]:
     """All cells that are not finished; which have failed, and why."""
+    from leocod.paper.cluster import run_on_ray
+    from leocod.paper.forecast import TimeLeft
     from leocod.paper.live import LiveTable
     from leocod.paper.processes import run_cells
 
     todo = [cell for cell in plan.cells if cell.state != "finished"]
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    live = LiveTable(plan, todo, console, lambda: None)
-    with closing(run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs)) as told:
+    if not todo:
+        return {}
+    if ray is None:
+        running = run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs)
+    else:
+        running = run_on_ray(todo, address=ray, threads=threads, logs=plan.logs)
+    live = LiveTable(plan, todo, console, TimeLeft(plan, jobs=jobs, threads=threads))
+    with closing(running):
         try:
-            live.follow(told)
+            live.follow(running)
         except KeyboardInterrupt:
             say("leocod: interrupted. The same command goes on.", errors)
             raise typer.Exit(130) from None

@@ -13,7 +13,7 @@ def test_a_table_that_was_killed_again_and_again_is_the_same_in_the_end(tmp_path
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     subprocess.run(command(undisturbed), check=True, capture_output=True)
 
-    kills = disturbed(killed, tmp_path / "log", random.Random(1), longest=20)
+    kills = disturbed(killed, tmp_path / "log", random.Random(1), longest=20, most=2)
 
     assert kills
     assert tables(killed) == tables(undisturbed)

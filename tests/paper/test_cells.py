@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from leocod.errors import InvalidConfig, RunInUse
+from leocod.config import load_config
+from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.paper import cells
 from leocod.paper.cells import Cell, cells_of, cells_of_all
 from leocod.paper.plan import Plan
@@ -61,6 +62,7 @@ def test_a_cell_is_run_once_and_goes_on_where_it_was_broken_off(plan: Plan) -> N
     assert first is not None
     assert again is not None
     assert again["evaluations"] == first["evaluations"]
+    assert load_config(cell.directory.config).threads == 1
 
 
 def test_what_is_another_run_is_refused(plan: Plan, base: dict[str, Any], tmp_path: Path) -> None:
@@ -88,16 +90,32 @@ def test_a_cell_that_another_process_runs_is_waited_for(plan: Plan) -> None:
 
 
 def test_another_process_may_be_quicker(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[Path] = []
+    """It may hold the lock already, or have got as far as the config."""
+    cell, tried = plan.cells[0], []
 
-    def busy_once(config: object, path: Path) -> None:
-        tried.append(path)
+    def too_late(config: object, path: Path) -> None:
+        tried.append("new")
         if len(tried) == 1:
             raise RunInUse("in use")
+        cell.path.mkdir(parents=True)
+        cell.directory.config.write_text(cell.config.to_yaml())
+        raise RunExists("holds a run")
 
-    monkeypatch.setattr(cells, "run_experiment", busy_once)
-    plan.cells[0].run(threads=1)
-    assert len(tried) == 2
+    monkeypatch.setattr(cells, "run_experiment", too_late)
+    monkeypatch.setattr(cells, "resume_experiment", lambda config, path: tried.append("begun"))
+
+    cell.run(threads=1)
+
+    assert tried == ["new", "new", "begun"]
+
+
+def test_what_is_no_run_is_told_and_not_waited_for(plan: Plan) -> None:
+    cell = plan.cells[0]
+    cell.path.mkdir(parents=True)
+    (cell.path / "notes.txt").write_text("mine")
+
+    with pytest.raises(RunExists, match="other files"):
+        cell.run(threads=1)
 
 
 def test_a_cell_is_known_by_its_folder(tmp_path: Path, plan: Plan) -> None:

@@ -21,7 +21,7 @@ def text_of(where: Console) -> str:
 def test_each_cell_that_has_ended_is_a_line(plan: Plan) -> None:
     where = console()
     first, second, *_ = plan.cells
-    live = LiveTable(plan, [first, second], where, lambda: 90.0)
+    live = LiveTable(plan, [first, second], where, lambda rest: 45.0 * len(rest) + 45)
 
     live.follow(iter([None, Ended(first), None, Ended(second, "the disk is full")]))
 
@@ -40,7 +40,7 @@ def test_on_a_terminal_there_is_the_table_with_what_runs_and_the_time_left(plan:
         '{"event": "RunStarted", "steps": 40}\n{"event": "StepLearned", "step": 6, "losses": {}}\n'
     )
 
-    LiveTable(plan, [cell], where, lambda: None).follow(iter([None]))
+    LiveTable(plan, [cell], where, lambda rest: None).follow(iter([None]))
 
     text = text_of(where)
     assert "A small table (Table 0)" in text

@@ -5,7 +5,7 @@ import pytest
 
 from leocod.paper.outcome import Found, Outcome, spread
 from leocod.paper.plan import Plan
-from leocod.paper.table import Table
+from leocod.paper.table import Row, Table
 
 
 def outcome(claim: Mapping[str, Any], **fap: list[float]) -> Outcome:
@@ -35,6 +35,8 @@ BETTER = {"better": [["a", "b"]]}
         ([12.0], [10.0], "holds"),
         ([10.9], [10.0], "within the spread"),
         ([8.0], [10.0], "does not hold"),
+        # However alike they are: what chance does to one run it does to the mean of two.
+        ([10.5, 11.4], [10.0, 11.0], "within the spread"),
     ],
 )
 def test_a_row_is_better_when_the_difference_is_larger_than_its_spread(
@@ -74,6 +76,30 @@ def test_a_gain_is_compared_with_another_gain() -> None:
 
     assert (more.word, more.comparisons[0].mean) == ("holds", 3.0)
     assert (less.word, less.comparisons[0].mean) == ("does not hold", -3.0)
+
+
+def test_a_tie_is_no_better() -> None:
+    claim = {"no_better": [["a", "b"]]}
+
+    words = [outcome(claim, a=[a], b=[10.0]).verdicts()[0].word for a in (8.0, 10.2, 13.0)]
+
+    assert words == ["holds", "holds", "does not hold"]
+    assert outcome(claim, a=[], b=[10.0]).verdicts()[0].word == "not run"
+
+
+def test_choices_of_labelled_frames_are_compared_within_their_seed() -> None:
+    row = Row(key="a", name="a", selections=2)
+    runs = {(seed, choice): {"fap": 50.0 * seed + choice} for seed in (0, 1) for choice in (0, 1)}
+
+    assert Found(row, runs, 4).spread("fap") == pytest.approx(0.5**0.5)
+
+
+def test_the_papers_own_figures_get_a_verdict_too(table: Table) -> None:
+    [verdict] = Outcome.of_paper(table, "oak").verdicts()
+
+    assert verdict.word == "within the spread"
+    assert verdict.comparisons[0].differences == pytest.approx((0.62,))
+    assert Outcome.of_paper(table, "egoobjects").verdicts()[0].word == "not run"
 
 
 def test_rows_are_alike_when_chance_explains_their_difference() -> None:

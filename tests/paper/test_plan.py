@@ -23,7 +23,12 @@ def test_the_seeds_are_the_tables_own_unless_told(plan: Plan, table: Table, base
 
 
 def test_a_folder_belongs_to_one_benchmark(plan: Plan, table: Table, base: dict[str, Any]) -> None:
+    Plan([table], {**base, "evaluate": {"every": 1}}, (), plan.out).settle()
     plan.settle()
+    cell = plan.cells[0]
+    cell.path.mkdir(parents=True)
+    cell.directory.config.write_text(cell.config.to_yaml())
+
     plan.settle()
     Plan([table], {**base, "threads": 2}, (), plan.out).settle()
     with pytest.raises(RunExists, match=r"evaluate.every was 2 and is 1.*--out"):

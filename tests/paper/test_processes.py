@@ -82,7 +82,7 @@ def test_cells_end_with_the_process_that_started_them(plan: Plan, tmp_path: Path
 
 
 def _longer(cell: Cell) -> object:
-    options = cell.config.benchmark.options.model_copy(update={"steps": 3000})
+    options = cell.config.benchmark.options.model_copy(update={"steps": 300})
     return cell.config.model_copy(update={"benchmark": cell.config.benchmark.model_copy(update={"options": options})})
 
 

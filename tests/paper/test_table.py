@@ -42,10 +42,16 @@ def test_the_figures_are_those_of_the_papers_source(name: str) -> None:
     if not SOURCE.is_dir():
         pytest.skip(f"The paper's source is not at {SOURCE}.")
     table = load(name)
-    theirs = sorted(_numbers(_source_of(table.label)))
-    shown = [figures for row in table.rows for kind in (row.paper, row.paper_spread) for figures in kind.values()]
-    ours = sorted(value for figures in shown for value in figures if value is not None)
-    assert ours == theirs
+
+    assert sorted(_ours(table)) == sorted(_theirs(_source_of(table.label)))
+
+
+def _ours(table: Table) -> Iterator[tuple[float, ...]]:
+    """FAP, CAP and F of each row and data set, with their spread: what stands together stays together."""
+    for row in table.rows:
+        for dataset, figures in row.paper.items():
+            spread = row.paper_spread.get(dataset, ())
+            yield tuple(value for value in (*figures, *spread) if value is not None)
 
 
 def _source_of(label: str) -> str:
@@ -54,14 +60,25 @@ def _source_of(label: str) -> str:
     return next(block for block in blocks if rf"\label{{{label}}}" in block)
 
 
-def _numbers(block: str) -> Iterator[float]:
-    """Every figure with two digits after the point that is no difference to another row."""
-    rows = block[: block.index(r"\end{tabular}")]
-    # Annotation costs stand over the columns.
-    rows = rows[rows.index(r"\hline", rows.index(r"\hline") + 1) :]
-    rows = re.sub(r"\(\\textcolor{\w+}{[^}]*}\)", "", rows)
-    for cell in re.findall(r"-?\d+\.\d\d(?!\d)(?!\\%)", rows):
-        yield float(cell)
+NONE = 999.99
+
+
+def _theirs(block: str) -> list[tuple[float, ...]]:
+    """The same from LaTeX: three numbers after one another in a line, or one under another where FAP is a line."""
+    body = block[: block.index(r"\end{tabular}")]
+    body = re.sub(r"\(\\textcolor{\w+}{[^}]*}\)", "", body)
+    # A dash is a figure that there is not.
+    body = re.sub(r"&\s*-\s", f"& {NONE} ", body)
+    rows = [re.findall(r"-?\d+\.\d\d(?!\d)(?!\\%)", row.rpartition("cline")[2]) for row in body.split(r"\\")]
+    found = [[float(number) for number in row] for row in rows if len(row) > 1]
+    if "FAP ($\\uparrow$) &" in body.replace("\n", " ").replace("  ", " ") and len(found) == 3 and len(found[0]) > 3:
+        columns = list(zip(*found, strict=True))
+        # Means and standard deviations take turns.
+        if "pm" in body:
+            return [(*mean, *spread) for mean, spread in zip(columns[::2], columns[1::2], strict=True)]
+        return columns
+    threes = [row[start : start + 3] for row in found for start in range(0, len(row), 3)]
+    return [tuple(value for value in three if value != NONE) for three in threes]
 
 
 def test_a_figure_stands_in_the_row_where_the_paper_has_it() -> None:
@@ -74,7 +91,9 @@ def test_a_figure_stands_in_the_row_where_the_paper_has_it() -> None:
 
 def test_a_row_lays_its_own_over_the_benchmark() -> None:
     row = Row(key="k", name="n", labels=2, plug_in="pseudo", set={"efficient_cls": {"score_threshold": 0.5}})
-    config = load_mapping(row.plain(WANDER, seed=3))
+    config = load_mapping(laid_over(row.plain(WANDER, seed=3), row.settings()[0]))
+    assert config.efficient_cls is not None
+    assert config.efficient_cls.score_threshold == 0.5
     assert (config.labels.per_step, config.seed) == (2, 3)
     assert config.efficient_cls is not None
     assert (config.efficient_cls.ema, config.efficient_cls.pseudo_labels) == (False, True)
@@ -88,6 +107,23 @@ def test_the_benchmarks_own_options_hold_for_every_strategy_that_has_them() -> N
     assert agem.efficient_cls is not None
     assert not agem.efficient_cls.ema_warmup
     assert load_mapping(Row(key="k", name="n", strategy="incremental").plain(base, seed=0)).efficient_cls is None
+
+
+def test_a_half_that_the_benchmark_switches_off_is_on_in_rows_that_are_about_it() -> None:
+    base = {**WANDER, "efficient_cls": {"ema": False, "score_threshold": 0.6}}
+
+    whole = load_mapping(Row(key="k", name="n", plug_in="whole").plain(base, seed=0)).efficient_cls
+
+    assert whole is not None
+    assert (whole.ema, whole.pseudo_labels, whole.score_threshold) == (True, True, 0.6)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_row_stands_under_the_one_that_it_is_compared_with(name: str) -> None:
+    base = None
+    for row in load(name).rows:
+        base = base if row.over else row.key
+        assert row.over in (None, base)
 
 
 def test_an_annotation_cost_that_the_steps_cannot_have_is_refused() -> None:

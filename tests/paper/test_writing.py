@@ -1,5 +1,7 @@
 import csv
 import io
+import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,22 +29,42 @@ def test_a_line_has_mean_spread_and_the_difference_to_its_base(found: Outcome) -
     bare, whole = lines(found)
 
     assert [str(figure) for figure in bare.ours] == ["30.5 ± 0.7", "20.0 ± 0.0", "1.0 ± 0.0"]
-    assert [str(figure) for figure in whole.ours] == ["33.5 ± 0.7 (+3.0)", "19.5 ± 0.0 (-0.5)", "-1.0 ± 0.0 (-2.0)"]
+    assert [str(figure) for figure in whole.ours] == ["33.5 ± 0.7 (+3.0)", "19.5 ± 0.0 (−0.5)", "−1.0 ± 0.0 (−2.0)"]
 
 
 def test_better_is_told_from_worse_whichever_way_it_lies(found: Outcome) -> None:
-    assert [figure.good for figure in lines(found)[1].ours] == [True, False, True]
+    assert [figure.verdict for figure in lines(found)[1].ours] == ["better", "worse", "better"]
+
+
+def test_no_difference_is_neither_better_nor_worse(found: Outcome) -> None:
+    same = Outcome(
+        found.table, {"bare": found.found["bare"], "whole": replace(found.found["bare"], row=found.table.rows[1])}
+    )
+
+    assert [(figure.change, figure.verdict) for figure in lines(same)[1].ours] == [("(+0.0)", "")] * 3
+
+
+def test_a_run_that_went_on_with_other_code_names_both(plan: Plan, table: Table) -> None:
+    cell = plan.cells[0]
+    cell.run(threads=1)
+    made = cell.environment | {"source": {"commit": "a" * 40, "changed": False}}
+    cell.directory.environment.write_text(json.dumps(made | {"resumed": [{"source": {"commit": "b" * 40}}]}))
+
+    write_table(plan, table)
+
+    assert "code of commit aaaaaaaaaa, bbbbbbbbbb" in (plan.out / "small.md").read_text()
 
 
 def test_the_papers_figures_stand_beside_with_their_own_differences(found: Outcome) -> None:
-    assert [str(figure) for figure in lines(found)[1].paper["oak"]] == ["9.00 (+0.6)", "7.50 (-0.2)", "-1.00 (-1.0)"]
+    assert [str(figure) for figure in lines(found)[1].paper["oak"]] == ["9.00 (+0.62)", "7.50 (−0.22)", "−1.00 (−1.03)"]
 
 
 def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, found: Outcome) -> None:
     text = markdown(plan, found, [])
 
     assert "| bare | 100 % | 30.5 ± 0.7 |" in text
-    assert "- **holds**: It helps. (Paper: Somewhere.)\n  - whole over bare: FAP +3.0 (+3.0, +3.0) holds" in text
+    assert "- **holds**: It helps. (Paper: Somewhere. Its own figures: OAK within the spread.)\n" in text
+    assert "  - whole over bare: FAP +3.0 (+3.0, +3.0) holds\n" in text
     assert "`leocod paper small --benchmark wander --seeds 0,1`" in text
     assert "Not all of it" not in text
 
@@ -51,7 +73,7 @@ def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, found: Outc
     text = page(plan, found, [])
 
     assert '<span class="better">(+3.0)</span>' in text
-    assert '<span class="worse">(-0.5)</span>' in text
+    assert '<span class="worse">(−0.5)</span>' in text
     assert '<span class="verdict holds">holds</span>' in text
     for address in ("http://", "https://", "src=", "<script", "<link"):
         assert address not in text
@@ -115,7 +137,7 @@ def test_a_table_without_any_run_can_be_written(plan: Plan, table: Table) -> Non
 def test_unreadable_notes_about_a_run_are_no_obstacle(plan: Plan, table: Table) -> None:
     cell = plan.cells[0]
     cell.run(threads=1)
-    cell.directory.environment.write_text("{")
+    cell.directory.environment.write_text("[]")
 
     write_table(plan, table)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from leocod.config import ExperimentConfig, changed, laid_over, load_config, load_mapping
-from leocod.errors import InvalidConfig, RunInUse
+from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.experiment import run_name
 from leocod.paper.table import Row, Table
 from leocod.rundir import RunDirectory
@@ -49,6 +49,15 @@ class Cell:
         return finished(self.directory)
 
     @property
+    def environment(self) -> dict[str, Any]:
+        """What it was made with, as far as that can be read."""
+        try:
+            content = json.loads(self.directory.environment.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    @property
     def state(self) -> State:
         if not self.directory.config.is_file():
             return "new"
@@ -82,9 +91,10 @@ class Cell:
                 else:
                     resume_experiment(self._own(), self.path)
                 return
-            except RunInUse:
-                # Another one was quicker.
-                continue
+            except RunExists as error:
+                # Another one was quicker; or what lies there is no run at all.
+                if self.state == "new" and not isinstance(error, RunInUse):
+                    raise
 
     def _own(self) -> ExperimentConfig:
         """The config that lies there; it was written before anything else."""

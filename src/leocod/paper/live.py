@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console, Group
@@ -19,12 +19,14 @@ from leocod.paper.table import METRICS, Table
 from leocod.paper.writing import ARROWS, NAMES, Figure, lines
 from leocod.report.page import duration
 
+Left = Callable[[Sequence[Cell]], float | None]
+
 
 class LiveTable:
     """Follows the cells of a plan on a terminal; elsewhere it says a line for each that has ended."""
 
-    def __init__(self, plan: Plan, todo: Iterable[Cell], console: Console, left: Callable[[], float | None]) -> None:
-        """`left`: seconds until all is done, as far as one can tell."""
+    def __init__(self, plan: Plan, todo: Iterable[Cell], console: Console, left: Left) -> None:
+        """`left`: seconds until these cells are done, as far as one can tell."""
         self.plan = plan
         self.todo = {cell.name: cell for cell in todo}
         self.console = console
@@ -52,15 +54,16 @@ class LiveTable:
         self.console.print(Text(one_line(f"{ended.cell.name}: {said}")), soft_wrap=True)
 
     def _time_left(self) -> str:
-        seconds = self.left() if self.todo else 0.0
+        seconds = self.left(list(self.todo.values()))
         return "time left not known yet" if seconds is None else f"{duration(seconds)} left"
 
     def _shown(self) -> Group:
-        """The first table that is not complete, what runs, and how long it will take."""
+        """How long it will take, what has begun, and the first table that is not complete."""
         if self._outcome is None:
             outcomes = [Outcome.of(self.plan, table) for table in self.plan.tables]
             self._outcome = next((one for one in outcomes if not one.complete), outcomes[-1])
-        return Group(table_grid(self._outcome), *self._running(), Text(self._time_left()))
+        # A terminal that is too low cuts off what is below.
+        return Group(Text(self._time_left()), *self._running(), table_grid(self._outcome))
 
     def _running(self) -> list[Text]:
         begun = [(cell, *cell.steps_done) for cell in self.todo.values() if cell.directory.config.exists()]
@@ -96,4 +99,4 @@ def _title(table: Table) -> str:
 
 def _coloured(figure: Figure) -> Text:
     text = Text(figure.text)
-    return text.append(f" {figure.change}", "green" if figure.good else "red") if figure.change else text
+    return text.append(f" {figure.change}", {"better": "green", "worse": "red"}.get(figure.verdict, ""))

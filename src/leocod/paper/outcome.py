@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from leocod.paper.cells import Cell
 from leocod.paper.plan import Plan
-from leocod.paper.table import LOWER_IS_BETTER, METRICS, Claim, Metric, Row, Table
+from leocod.paper.table import LOWER_IS_BETTER, METRICS, Claim, Dataset, Metric, Row, Table
 
 Word = Literal["holds", "does not hold", "within the spread", "not run"]
 
@@ -18,7 +18,7 @@ Place = tuple[int, int | None]
 """Which run of a row: its seed, and its choice of labelled frames."""
 
 CHANCE = 1.0
-"""Points. Of a single run nobody knows the spread; the paper's own runs spread by about as much (its Table S8)."""
+"""Points by which a single run is off by chance: about what the paper's own runs spread by (its Table S8)."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,17 @@ class Found:
         """Run by run; without those that have no such figure."""
         return {place: figures[metric] for place, figures in self.runs.items() if metric in figures}
 
+    def spread(self, metric: Metric) -> float | None:
+        """Over the runs; of choices of labelled frames only over these, as another seed is another world."""
+        values = self.values(metric)
+        if not self.row.selections:
+            return spread(list(values.values()))
+        seeds = {seed for seed, _ in values}
+        means = {seed: np.mean([value for place, value in values.items() if place[0] == seed]) for seed in seeds}
+        free = len(values) - len(seeds)
+        squares = sum((value - means[seed]) ** 2 for (seed, _), value in values.items())
+        return float(np.sqrt(squares / free)) if free else None
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -42,8 +53,10 @@ class Comparison:
     metric: Metric
     rows: tuple[str, ...]
     differences: tuple[float, ...]
-    """Better is positive, also where lower is better. For a steady row: the runs' distances from their mean."""
+    """Better is positive, also where lower is better. Of a steady row there are none."""
     word: Word
+    spread: float | None = None
+    """Of a steady row."""
 
     @property
     def mean(self) -> float:
@@ -71,6 +84,16 @@ class Outcome:
         """Read from the cells."""
         return cls(table, {row.key: _found(row, plan.cells_of(table, row)) for row in table.rows})
 
+    @classmethod
+    def of_paper(cls, table: Table, dataset: Dataset) -> Outcome:
+        """The paper's own figures, as if they were ours: one run a row."""
+        found = {}
+        for row in table.rows:
+            figures = zip(METRICS, row.paper.get(dataset, ()), strict=False)
+            known: dict[Metric, float] = {metric: value for metric, value in figures if value is not None}
+            found[row.key] = Found(row, {(0, None): known} if known else {}, 1)
+        return cls(table, found)
+
     @property
     def complete(self) -> bool:
         return all(len(one.runs) == one.asked for one in self.found.values())
@@ -91,6 +114,7 @@ class Outcome:
             for comparison in (
                 *(self._better(metric, pair) for pair in claim.better),
                 *(self._gains(metric, rows) for rows in claim.gains),
+                *(self._no_better(metric, pair) for pair in claim.no_better),
                 *(self._alike(metric, pair) for pair in claim.alike),
                 *(self._steady(metric, row, claim.most or 0.0) for row in claim.steady),
             )
@@ -111,15 +135,20 @@ class Outcome:
         differences = tuple(one[place] - other[place] for place in one if place in other)
         return Comparison(metric, rows, differences, _more(differences))
 
+    def _no_better(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
+        better = self._better(metric, pair)
+        words: Mapping[Word, Word] = {"holds": "does not hold", "not run": "not run"}
+        return replace(better, word=words.get(better.word, "holds"))
+
     def _alike(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
         differences = tuple(self._by_run(metric, *pair).values())
         word: Word = "not run" if not differences else "holds" if _by_chance(differences) else "does not hold"
         return Comparison(metric, pair, differences, word)
 
     def _steady(self, metric: Metric, row: tuple[str], most: float) -> Comparison:
-        values = list(self.found[row[0]].values(metric).values())
-        word: Word = "not run" if len(values) < 2 else "holds" if (spread(values) or 0.0) <= most else "does not hold"
-        return Comparison(metric, row, tuple(value - float(np.mean(values)) for value in values), word)
+        found = self.found[row[0]].spread(metric)
+        word: Word = "not run" if found is None else "holds" if found <= most else "does not hold"
+        return Comparison(metric, row, (), word, found)
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -140,8 +169,9 @@ def _found(row: Row, cells: Sequence[Cell]) -> Found:
 
 
 def _by_chance(differences: Sequence[float]) -> bool:
-    noise = spread(differences)
-    return abs(float(np.mean(differences))) <= (CHANCE if noise is None else noise)
+    """Not larger than its spread, nor than what chance leaves of the mean of so many runs, however alike they are."""
+    least = CHANCE / np.sqrt(len(differences))
+    return bool(abs(np.mean(differences)) <= max(spread(differences) or 0.0, least))
 
 
 def _more(differences: Sequence[float]) -> Word:

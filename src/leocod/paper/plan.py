@@ -72,7 +72,9 @@ class Plan:
     def settle(self) -> None:
         """Make the folder this benchmark's own; raise if it is another's, or a cell of it is not what it should be."""
         file, config = self.out / "benchmark.yaml", load_mapping(self.base)
-        if file.is_file():
+        # Before anything has been run, the benchmark may still be mended: data that were not found, say.
+        begun = file.is_file() and any(self.home.glob("*/config.yaml"))
+        if begun:
             own = load_config(file)
             asked = config.model_copy(update={key: getattr(own, key) for key in WHERE})
             if differs := differences(own, asked):
@@ -81,7 +83,7 @@ class Plan:
                 )
         for cell in self.cells:
             cell.check()
-        if not file.is_file():
+        if not begun:
             write_text(file, config.to_yaml())
 
 
@@ -98,5 +100,7 @@ def benchmark_config(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dic
         )
     for layer in overrides:
         values = laid_over(values, layer)
+    if "threads" in values:
+        raise InvalidConfig("threads is set, but --jobs divides the threads of the machine: leave it out.")
     load_mapping(values)
     return values

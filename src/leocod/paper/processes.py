@@ -20,8 +20,8 @@ from leocod.paper.cells import Cell
 TICK = 1.0
 """Seconds after which whoever watches hears that nothing has happened."""
 
-PATIENCE = 60.0
-"""Seconds that a cell which was asked to stop has to save itself."""
+PATIENCE = 300.0
+"""Seconds that a cell which was asked to stop has to end its step and save itself."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _follow_parent() -> None:
 
 def _speak_into(log: Path) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as opened:
+    with log.open("a", encoding="utf-8") as opened:
         for stream in (1, 2):
             os.dup2(opened.fileno(), stream)
 
@@ -110,7 +110,8 @@ def _failure(process: SpawnProcess, log: Path) -> str | None:
     if process.exitcode == 0:
         return None
     if process.exitcode is not None and process.exitcode < 0:
-        return f"ended by {signal.Signals(-process.exitcode).name}; was there enough memory?"
+        ended_by = signal.Signals(-process.exitcode)
+        return f"ended by {ended_by.name}{'; was there enough memory?' if ended_by == signal.SIGKILL else ''}"
     return last_word(log)
 
 

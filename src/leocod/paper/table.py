@@ -63,7 +63,8 @@ class Row(Settings):
 
     def plain(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
         """What it changes of a benchmark's config, but for single settings."""
-        halves = {"none": None, "ema": {"pseudo_labels": False}, "pseudo": {"ema": False}, "whole": {}}
+        both = {"ema": True, "pseudo_labels": True}
+        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
         layer = {
             "strategy": {"name": self.strategy, **_options_for(self.strategy, base)},
             "labels": {"per_step": _per_step(self.labels, load_mapping(base).frames_per_step)},
@@ -92,6 +93,8 @@ class Claim(Settings):
     """The first row is better than the second."""
     gains: tuple[tuple[str, str, str, str], ...] = ()
     """The first row is more over the second than the third over the fourth."""
+    no_better: tuple[tuple[str, str], ...] = ()
+    """The first row is not better than the second: worse, or the same but for chance."""
     alike: tuple[tuple[str, str], ...] = ()
     """The two rows do not differ by more than chance."""
     steady: tuple[tuple[str], ...] = ()
@@ -102,12 +105,16 @@ class Claim(Settings):
     @property
     def rows(self) -> set[str]:
         """Every row that it is about."""
-        return {key for group in (self.better, self.gains, self.alike, self.steady) for keys in group for key in keys}
+        return {key for group in self._kinds for keys in group for key in keys}
+
+    @property
+    def _kinds(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        return self.better, self.gains, self.no_better, self.alike, self.steady
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Self:
-        if sum(map(bool, (self.better, self.gains, self.alike, self.steady))) != 1:
-            raise ValueError("Input should have one of better, gains, alike and steady")
+        if sum(map(bool, self._kinds)) != 1:
+            raise ValueError("Input should have one of better, gains, no_better, alike and steady")
         if bool(self.steady) != (self.most is not None):
             raise ValueError("Input should have `most` where it has `steady`, and only there")
         return self

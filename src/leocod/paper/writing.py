@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from leocod.paper.cells import Cell
-from leocod.paper.outcome import Comparison, Outcome, Verdict, Word, spread
+from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan
 from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, Dataset, Metric, Row, Table
-from leocod.report.page import rendered
+from leocod.report.page import points, rendered
 from leocod.rundir import write_text
 
 NAMES: dict[Metric, str] = {"fap": "FAP", "cap": "CAP", "f": "F"}
+NO_FIGURES = (None, None, None)
 ARROWS: dict[Metric, str] = {metric: "↓" if metric in LOWER_IS_BETTER else "↑" for metric in METRICS}
 
 
 READING = (
-    "How much better the first row is, on average and run by run; where lower is better, lower is more. A difference "
-    "within its own standard deviation over the runs (of a single run: 1 point) is within the spread."
+    "How much better the first row is, on average and run by run. Positive is better throughout: F +0.6 is 0.6 points "
+    "less forgetting. A mean is within the spread when it is not larger than the standard deviation of its runs, nor "
+    "than 1 point divided by the root of their number, by which the paper's own runs differ by chance. By the same "
+    "rule, the paper's own figures are judged too."
 )
 """What the numbers under a claim are."""
 
@@ -36,14 +38,9 @@ class Figure:
     """A number of a table as it is shown, with the difference to the row that it is compared with."""
 
     text: str
-    difference: float | None = None
-    good: bool = False
-    """Whether the difference is one for the better."""
-
-    @property
-    def change(self) -> str:
-        """The difference in words."""
-        return "" if self.difference is None else f"({_signed(self.difference)})"
+    change: str = ""
+    """The difference, in brackets."""
+    verdict: Literal["", "better", "worse"] = ""
 
     def __str__(self) -> str:
         return f"{self.text} {self.change}".strip()
@@ -123,7 +120,9 @@ def markdown(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
         text += ["", table.note]
     text += ["", "## What the paper says, and what came out here", "", READING, ""]
     for verdict in outcome.verdicts():
-        text.append(f"- **{verdict.word}**: {verdict.claim.says}. (Paper: {verdict.claim.stands}.)")
+        text.append(
+            f"- **{verdict.word}**: {verdict.claim.says}. (Paper: {verdict.claim.stands}.{_own(table, verdict)})"
+        )
         for rows, parts in _said(verdict):
             text.append(f"  - {rows}: {'; '.join(f'{amount} {word}' for amount, word in parts)}")
     return "\n".join([*text, "", made_with(plan, table, cells), ""])
@@ -131,19 +130,23 @@ def markdown(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
 
 def about(plan: Plan, outcome: Outcome) -> str:
     """What stands above the figures."""
-    spread_over = "choices of the labelled frames" if any(row.selections for row in outcome.table.rows) else "seeds"
-    return (
-        f"{outcome.table.in_paper} of the paper on {plan.benchmark}. Ours: mean ± standard deviation over "
-        f"{spread_over}, "
-        "in points; in brackets the difference to the row that it stands under. Beside it the paper's own figures, "
-        "from other data and another detector: compare differences, not heights."
-        + ("" if outcome.complete else " Not all of it has been run yet.")
-    )
+    table = outcome.table
+    spread_over = "choices of the labelled frames" if any(row.selections for row in table.rows) else "seeds"
+    told = [
+        f"{table.in_paper} of the paper on {plan.benchmark}.",
+        f"Ours: mean ± standard deviation over {spread_over}, in points; in brackets the difference to the row that it "
+        "stands under.",
+    ]
+    if datasets(table):
+        told.append("Beside it the paper's, from other data and another detector: compare differences, not heights.")
+    if not outcome.complete:
+        told.append("Not all of it has been run yet.")
+    return " ".join(told)
 
 
 def made_with(plan: Plan, table: Table, cells: Sequence[Cell]) -> str:
     """By what the figures were made."""
-    commits = dict.fromkeys(commit for cell in cells if (commit := _commit(_environment(cell))))
+    commits = dict.fromkeys(commit for cell in cells for commit in _commits(cell))
     told = f", code of commit {', '.join(commits)}" if commits else ""
     return f"Made by `{shlex.join(plan.command(table))}`{told}. Run by run: {table.name}-runs.csv."
 
@@ -154,13 +157,14 @@ def comma_separated(outcome: Outcome) -> str:
     for row in outcome.table.rows:
         found = outcome.found[row.key]
         line: dict[str, Any] = {"row": row.key, "strategy": row.strategy, "plug_in": row.plug_in, "labels": row.labels}
-        line |= {"diagnosis": "true_boxes" if row.diagnosis else "", "runs": len(found.runs)}
+        line |= {"diagnosis": "true_boxes" if row.diagnosis else "", "over": row.over, "runs": len(found.runs)}
         for metric in METRICS:
             values = list(found.values(metric).values())
             gained = list(outcome.differences(row.key, row.over, metric).values()) if row.over else []
-            line |= {metric: _mean(values), f"{metric}_spread": spread(values), f"{metric}_difference": _mean(gained)}
+            line |= {metric: _mean(values), f"{metric}_spread": found.spread(metric)}
+            line[f"{metric}_difference"] = _mean(gained)
         for dataset in DATASETS:
-            figures = row.paper.get(dataset, (None,) * 3)
+            figures = row.paper.get(dataset, NO_FIGURES)
             line |= {f"{dataset}_{metric}": value for metric, value in zip(METRICS, figures, strict=True)}
         rows.append(line)
     return _csv(rows)
@@ -170,14 +174,18 @@ def runs(cells: Sequence[Cell]) -> str:
     """One line for each run, with what it was made by."""
     rows = []
     for cell in dict.fromkeys(cells):
-        results, made = cell.results or {}, _environment(cell)
+        results, made = cell.results or {}, cell.environment
         figures = {
             key: results.get(key)
             for key in ("fap", "cap", "forgetfulness", "labelled_frames", "memory_bytes", "seconds")
         }
         rows.append(
             {"run": cell.name, "seed": cell.config.seed, **figures}
-            | {"commit": _commit(made), "threads": made.get("threads"), "resumed": len(made.get("resumed", ()))}
+            | {
+                "commit": " ".join(_commits(cell)),
+                "threads": made.get("threads"),
+                "resumed": len(made.get("resumed", ())),
+            }
             | {"command": shlex.join(map(str, made.get("command", ())))}
         )
     return _csv(rows)
@@ -195,33 +203,43 @@ def page(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
         datasets=[(dataset, DATASETS[dataset]) for dataset in datasets(table)],
         lines=lines(outcome),
         reading=READING,
-        verdicts=[(one, _said(one)) for one in outcome.verdicts()],
+        verdicts=[(one, _own(table, one), _said(one)) for one in outcome.verdicts()],
     )
 
 
 def _ours(outcome: Outcome, row: Row, metric: Metric) -> Figure:
-    values = list(outcome.found[row.key].values(metric).values())
-    if not values:
+    found = outcome.found[row.key]
+    mean, noise = _mean(list(found.values(metric).values())), found.spread(metric)
+    if mean is None:
         return Figure("–")
-    noise = spread(values)
-    text = _points(float(np.mean(values))) + ("" if noise is None else f" ± {noise:.1f}")
     gained = list(outcome.differences(row.key, row.over, metric).values()) if row.over else []
-    return _figure(text, _mean(gained), metric)
+    return _figure(points(mean) + ("" if noise is None else f" ± {noise:.1f}"), _mean(gained), metric)
 
 
 def _theirs(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
-    value = row.paper.get(dataset, (None,) * 3)[place]
+    value = row.paper.get(dataset, NO_FIGURES)[place]
     if value is None:
         return Figure("–")
-    noise = row.paper_spread.get(dataset, (None,) * 3)[place]
-    text = f"{value:.2f}" + ("" if noise is None else f" ± {noise:.2f}")
-    base = table.row(row.over).paper.get(dataset, (None,) * 3)[place] if row.over else None
-    return _figure(text, None if base is None else value - base, METRICS[place])
+    noise = row.paper_spread.get(dataset, NO_FIGURES)[place]
+    base = table.row(row.over).paper.get(dataset, NO_FIGURES)[place] if row.over else None
+    text = _minus(f"{value:.2f}") + ("" if noise is None else f" ± {noise:.2f}")
+    return _figure(text, None if base is None else value - base, METRICS[place], digits=2)
 
 
-def _figure(text: str, difference: float | None, metric: Metric) -> Figure:
-    better = difference is not None and (difference < 0 if metric in LOWER_IS_BETTER else difference > 0)
-    return Figure(text, difference, better)
+def _figure(text: str, difference: float | None, metric: Metric, digits: int = 1) -> Figure:
+    if difference is None:
+        return Figure(text)
+    shown = round(difference, digits) + 0
+    better = shown < 0 if metric in LOWER_IS_BETTER else shown > 0
+    return Figure(text, _minus(f"({shown:+.{digits}f})"), "" if not shown else "better" if better else "worse")
+
+
+def _own(table: Table, verdict: Verdict) -> str:
+    """What the paper's own figures say about a claim, by the same rule."""
+    place = table.claims.index(verdict.claim)
+    words = {name: Outcome.of_paper(table, dataset).verdicts()[place].word for dataset, name in DATASETS.items()}
+    told = [f"{name} {word}" for name, word in words.items() if word != "not run"]
+    return f" Its own figures: {', '.join(told)}." if told else ""
 
 
 def _said(verdict: Verdict) -> list[tuple[str, list[tuple[str, Word]]]]:
@@ -241,36 +259,31 @@ def _between(rows: tuple[str, ...]) -> str:
 def _amount(comparison: Comparison) -> str:
     values = comparison.differences
     if len(comparison.rows) == 1:
-        return f"± {spread(values) or 0:.1f}"
+        return "–" if comparison.spread is None else f"± {comparison.spread:.1f}"
     if not values:
         return "–"
     return f"{_signed(comparison.mean)} ({', '.join(map(_signed, values))})" if len(values) > 1 else _signed(values[0])
 
 
-def _environment(cell: Cell) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(cell.directory.environment.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content
-
-
-def _commit(made: dict[str, Any]) -> str:
-    source = made.get("source") or {}
-    return f"{str(source.get('commit'))[:10]}{' with changes' if source.get('changed') else ''}" if source else ""
+def _commits(cell: Cell) -> list[str]:
+    """Of the code that a run was begun with, and gone on with."""
+    made = cell.environment
+    sources = [one.get("source") or {} for one in (made, *made.get("resumed", ()))]
+    told = [f"{str(one['commit'])[:10]}{' with changes' if one.get('changed') else ''}" for one in sources if one]
+    return list(dict.fromkeys(told))
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _points(value: float) -> str:
-    # Adding zero turns -0.0 into 0.0.
-    return f"{round(value, 1) + 0:.1f}"
-
-
 def _signed(value: float) -> str:
-    return f"{round(value, 1) + 0:+.1f}"
+    # Adding zero turns -0.0 into 0.0.
+    return _minus(f"{round(value, 1) + 0:+.1f}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
 
 
 def _row(cells: Sequence[str]) -> str:
