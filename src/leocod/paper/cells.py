@@ -99,7 +99,7 @@ class Cell:
     def _own(self) -> ExperimentConfig:
         """The config that lies there; it was written before anything else."""
         own = load_config(self.directory.config)
-        asked = self.config.model_copy(update={key: getattr(own, key) for key in WHERE})
+        asked = where_it_is(self.config, own)
         if differs := changed(own, asked):
             key, (there, now) = next(iter(differs.items()))
             raise InvalidConfig(
@@ -107,6 +107,11 @@ class Cell:
                 "remove that run."
             )
         return asked
+
+
+def where_it_is(config: ExperimentConfig, own: ExperimentConfig) -> ExperimentConfig:
+    """The config, to be run where and as another one is."""
+    return config.model_copy(update={key: getattr(own, key) for key in WHERE})
 
 
 def cells_of(row: Row, base: Mapping[str, Any], seeds: Sequence[int], home: Path) -> list[Cell]:

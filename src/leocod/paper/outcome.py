@@ -103,6 +103,10 @@ class Outcome:
         ours, theirs = self.found[first].values(metric), self.found[second].values(metric)
         return {place: ours[place] - theirs[place] for place in ours if place in theirs}
 
+    def gained(self, row: Row, metric: Metric) -> list[float]:
+        """How much more a row has than the one that it is compared with, run by run; nothing where there is none."""
+        return list(self.differences(row.key, row.over, metric).values()) if row.over else []
+
     def verdicts(self) -> list[Verdict]:
         """One for each claim."""
         return [self._verdict(claim) for claim in self.table.claims]

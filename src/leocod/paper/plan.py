@@ -9,7 +9,7 @@ from typing import Any
 
 from leocod.config import differences, laid_over, load_config, load_mapping
 from leocod.errors import InvalidConfig, RunExists
-from leocod.paper.cells import WHERE, Cell, cells_of, cells_of_all
+from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
 from leocod.paper.table import Row, Table
 from leocod.rundir import write_text
 from leocod.yamlfile import read_yaml
@@ -76,8 +76,7 @@ class Plan:
         begun = file.is_file() and any(self.home.glob("*/config.yaml"))
         if begun:
             own = load_config(file)
-            asked = config.model_copy(update={key: getattr(own, key) for key in WHERE})
-            if differs := differences(own, asked):
+            if differs := differences(own, where_it_is(config, own)):
                 raise RunExists(
                     f"{self.out} holds tables of another benchmark ({file}): {differs[0]}. Choose another --out."
                 )

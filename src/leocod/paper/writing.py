@@ -119,10 +119,8 @@ def markdown(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
     if table.note:
         text += ["", table.note]
     text += ["", "## What the paper says, and what came out here", "", READING, ""]
-    for verdict in outcome.verdicts():
-        text.append(
-            f"- **{verdict.word}**: {verdict.claim.says}. (Paper: {verdict.claim.stands}.{_own(table, verdict)})"
-        )
+    for verdict, own in zip(outcome.verdicts(), _own(table), strict=True):
+        text.append(f"- **{verdict.word}**: {verdict.claim.says}. (Paper: {verdict.claim.stands}.{own})")
         for rows, parts in _said(verdict):
             text.append(f"  - {rows}: {'; '.join(f'{amount} {word}' for amount, word in parts)}")
     return "\n".join([*text, "", made_with(plan, table, cells), ""])
@@ -160,9 +158,8 @@ def comma_separated(outcome: Outcome) -> str:
         line |= {"diagnosis": "true_boxes" if row.diagnosis else "", "over": row.over, "runs": len(found.runs)}
         for metric in METRICS:
             values = list(found.values(metric).values())
-            gained = list(outcome.differences(row.key, row.over, metric).values()) if row.over else []
             line |= {metric: _mean(values), f"{metric}_spread": found.spread(metric)}
-            line[f"{metric}_difference"] = _mean(gained)
+            line[f"{metric}_difference"] = _mean(outcome.gained(row, metric))
         for dataset in DATASETS:
             figures = row.paper.get(dataset, NO_FIGURES)
             line |= {f"{dataset}_{metric}": value for metric, value in zip(METRICS, figures, strict=True)}
@@ -203,7 +200,7 @@ def page(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
         datasets=[(dataset, DATASETS[dataset]) for dataset in datasets(table)],
         lines=lines(outcome),
         reading=READING,
-        verdicts=[(one, _own(table, one), _said(one)) for one in outcome.verdicts()],
+        verdicts=[(one, own, _said(one)) for one, own in zip(outcome.verdicts(), _own(table), strict=True)],
     )
 
 
@@ -212,8 +209,8 @@ def _ours(outcome: Outcome, row: Row, metric: Metric) -> Figure:
     mean, noise = _mean(list(found.values(metric).values())), found.spread(metric)
     if mean is None:
         return Figure("–")
-    gained = list(outcome.differences(row.key, row.over, metric).values()) if row.over else []
-    return _figure(points(mean) + ("" if noise is None else f" ± {noise:.1f}"), _mean(gained), metric)
+    text = points(mean) + ("" if noise is None else f" ± {noise:.1f}")
+    return _figure(text, _mean(outcome.gained(row, metric)), metric)
 
 
 def _theirs(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
@@ -234,12 +231,14 @@ def _figure(text: str, difference: float | None, metric: Metric, digits: int = 1
     return Figure(text, _minus(f"({shown:+.{digits}f})"), "" if not shown else "better" if better else "worse")
 
 
-def _own(table: Table, verdict: Verdict) -> str:
-    """What the paper's own figures say about a claim, by the same rule."""
-    place = table.claims.index(verdict.claim)
-    words = {name: Outcome.of_paper(table, dataset).verdicts()[place].word for dataset, name in DATASETS.items()}
-    told = [f"{name} {word}" for name, word in words.items() if word != "not run"]
-    return f" Its own figures: {', '.join(told)}." if told else ""
+def _own(table: Table) -> list[str]:
+    """What the paper's own figures say about each claim, by the same rule."""
+    verdicts = {name: Outcome.of_paper(table, dataset).verdicts() for dataset, name in DATASETS.items()}
+    told = [
+        [f"{name} {of_all[place].word}" for name, of_all in verdicts.items() if of_all[place].word != "not run"]
+        for place in range(len(table.claims))
+    ]
+    return [f" Its own figures: {', '.join(words)}." if words else "" for words in told]
 
 
 def _said(verdict: Verdict) -> list[tuple[str, list[tuple[str, Word]]]]:
