@@ -128,8 +128,7 @@ def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[Ex
     layers += [{"benchmark": override(text.removeprefix("benchmark."))} for text in overrides]
     # A benchmark may have any number of frames in a step: what is labelled plays no part here.
     config = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
-    benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
-    return config, benchmark
+    return config, config.benchmark.build(config.seed)
 
 
 def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:

@@ -106,14 +106,13 @@ def _check_classes(plan: Plan, wanted: Sequence[str]) -> None:
     """Before hours of runs, not after."""
     from leocod.config import load_mapping
     from leocod.errors import UnknownName
-    from leocod.paper.pace import benchmark_of
 
     if not wanted:
         return
     if not any(table.name == "figures" for table in plan.tables):
         raise InvalidConfig("--classes is about the figures: give it with `leocod paper figures`, or leave it out.")
     config = load_mapping(plan.base)
-    known = benchmark_of(config.benchmark, config.seed).classes
+    known = config.benchmark.build(config.seed).classes
     for name in wanted:
         if name not in known:
             raise UnknownName("class", name, known)

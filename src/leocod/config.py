@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import yaml
 from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, model_validator
 
+from leocod.benchmarks.base import Benchmark
 from leocod.complaints import explained
 from leocod.efficient_cls import EfficientCLSOptions
 from leocod.errors import InvalidConfig
@@ -113,6 +114,11 @@ class BenchmarkPart(Part):
 
     folder: ClassVar[Folder] = "benchmarks"
     default: ClassVar[str] = "wander"
+
+    def build(self, seed: int) -> Benchmark:
+        """The benchmark itself."""
+        benchmark: Benchmark = self.find()(self.options, seed=seed)
+        return benchmark
 
 
 class DetectorPart(Part):

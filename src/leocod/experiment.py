@@ -63,7 +63,7 @@ def build(config: ExperimentConfig) -> Experiment:
     torch.set_num_threads(config.threads)
     keep_memory()
     torch.manual_seed(seeds.torch)
-    benchmark: Benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
+    benchmark = config.benchmark.build(config.seed)
     labels = LabelRecord(build_labeller(config, benchmark))
     once = Stream(benchmark, labels, workers=config.workers, patience=config.patience)
     strategy = build_strategy(config, benchmark.classes)

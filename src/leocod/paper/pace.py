@@ -63,7 +63,7 @@ class Excerpt(Benchmark):
     Options = ExcerptOptions
 
     def __init__(self, options: ExcerptOptions, *, seed: int) -> None:
-        self.whole = benchmark_of(options.whole, seed)
+        self.whole = options.whole.build(seed)
         self.name, self.classes, self.on_bad_frame = self.whole.name, self.whole.classes, self.whole.on_bad_frame
         self.options = options
         self.places = excerpt_of(self.whole.steps, options.steps)
@@ -129,12 +129,6 @@ class Pace(Settings):
     def learning(self) -> float:
         """From the first step to the last, which is what `seconds` of results.json is."""
         return self.once + self.step * self.steps + self.evaluation * self.evaluations + self.beside * self.checkpoints
-
-
-def benchmark_of(part: BenchmarkPart, seed: int) -> Benchmark:
-    """What the part of a config names."""
-    benchmark: Benchmark = part.find()(part.options, seed=seed)
-    return benchmark
 
 
 def excerpt_of(steps: int, most: int = BLOCKS * IN_A_ROW) -> list[int]:
@@ -228,6 +222,6 @@ def _lengths(cells: Sequence[Cell]) -> dict[str, int]:
     for cell in cells:
         part = cell.config.benchmark
         if (key := part.model_dump_json()) not in by_benchmark:
-            by_benchmark[key] = benchmark_of(part, cell.config.seed).steps
+            by_benchmark[key] = part.build(cell.config.seed).steps
         found[cell.name] = by_benchmark[key]
     return found
