@@ -1,7 +1,7 @@
 """Run every cell of a table and write the table.
 
-    .venv/bin/python results/run.py strategies --jobs 2      runs what is not there yet, then writes the table
-    .venv/bin/python results/run.py strategies --table       only writes table.md and runs.json
+    .venv/bin/python results/run.py standard_world --jobs 2      runs what is not there yet, then writes the table
+    .venv/bin/python results/run.py standard_world --table       only writes table.md and runs.json
 
 From the root of the repository. The rows stand in results/<table>/rows.yaml. Every cell is one `leocod run` with a
 directory of its own under runs/; a finished one is not run again.
