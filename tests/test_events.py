@@ -3,7 +3,7 @@ from typing import Any, get_args
 
 import pytest
 
-from leocod.events import Evaluated, Event, StepFinished
+from leocod.events import Evaluated, Event, PseudoLabelAudit, StepFinished
 
 
 def test_an_event_cannot_be_changed() -> None:
@@ -16,6 +16,13 @@ def test_an_event_cannot_be_changed() -> None:
 def test_every_kind_of_event_is_a_plain_record() -> None:
     assert len(get_args(Event)) == 8
     assert all(is_dataclass(kind) for kind in get_args(Event))
+
+
+def test_audits_add_up() -> None:
+    audits = [PseudoLabelAudit(1, 2, 1, 3), PseudoLabelAudit(2, 0, 0, 5)]
+
+    assert PseudoLabelAudit.together(audits) == PseudoLabelAudit(3, 2, 1, 8)
+    assert PseudoLabelAudit.together([]) == PseudoLabelAudit(0, 0, 0, 0)
 
 
 def test_what_is_large_is_not_printed() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field
 
 from leocod.types import Detections, Labels
 
@@ -32,6 +32,11 @@ class PseudoLabelAudit:
     """Of these: same class as a true box, IoU at least 0.5, each true box matched once."""
     objects: int
     """True boxes in these frames."""
+
+    @classmethod
+    def together(cls, audits: Iterable[PseudoLabelAudit]) -> PseudoLabelAudit:
+        """Of several steps."""
+        return cls(*map(sum, zip((0, 0, 0, 0), *map(astuple, audits), strict=True)))
 
 
 @dataclass(frozen=True)

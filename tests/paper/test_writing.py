@@ -106,6 +106,27 @@ def test_every_run_is_listed_with_its_command_and_commit(plan: Plan, table: Tabl
     assert "Not all of it has been run yet." in (plan.out / "small.html").read_text()
 
 
+def test_every_run_tells_how_right_its_pseudo_labels_were(plan: Plan, table: Table) -> None:
+    for cell in plan.cells[:2]:
+        cell.run(threads=1)
+
+    bare, whole = csv.DictReader(io.StringIO(writing.runs(plan.cells[:2])))
+
+    assert (bare["pseudo_labels"], bare["pseudo_right"], bare["pseudo_objects"]) == ("", "", "")
+    assert int(whole["pseudo_objects"]) > 0
+
+
+def test_a_run_whose_log_is_damaged_is_listed_without_them(plan: Plan, table: Table) -> None:
+    cell = plan.cells[0]
+    cell.run(threads=1)
+    cell.directory.events.write_text("no log")
+
+    [run] = csv.DictReader(io.StringIO(writing.runs([cell])))
+
+    assert (run["run"], run["pseudo_labels"]) == (cell.name, "")
+    assert run["fap"]
+
+
 def test_the_same_cells_give_the_same_files(plan: Plan, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     plan.cells[0].run(threads=1)
 

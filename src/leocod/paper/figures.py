@@ -276,10 +276,8 @@ def pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
 
 def counts(name: str, run: Run) -> Counts:
     """All pseudo labels of a run: a few frames prove nothing."""
-    labels, right, objects = (
-        sum(getattr(audit, key) for audit in run.audits.values()) for key in ("labels", "right", "objects")
-    )
-    return Counts(name, right, labels - right, objects - right)
+    audit = run.audit
+    return Counts(name, audit.right, audit.labels - audit.right, audit.objects - audit.right)
 
 
 def _whose(runs: Mapping[str, Run]) -> str:

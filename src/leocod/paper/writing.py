@@ -12,11 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from leocod.errors import InvalidRun
 from leocod.paper.cells import Cell
 from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan
 from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, Dataset, Metric, Row, Table
 from leocod.report.page import points, rendered
+from leocod.report.reading import Run
 from leocod.rundir import write_text
 
 NAMES: dict[Metric, str] = {"fap": "FAP", "cap": "CAP", "f": "F"}
@@ -177,7 +179,7 @@ def runs(cells: Sequence[Cell]) -> str:
             for key in ("fap", "cap", "forgetfulness", "labelled_frames", "memory_bytes", "seconds")
         }
         rows.append(
-            {"run": cell.name, "seed": cell.config.seed, **figures}
+            {"run": cell.name, "seed": cell.config.seed, **figures, **_pseudo_labels(cell)}
             | {
                 "commit": " ".join(_commits(cell)),
                 "threads": made.get("threads"),
@@ -262,6 +264,18 @@ def _amount(comparison: Comparison) -> str:
     if not values:
         return "–"
     return f"{_signed(comparison.mean)} ({', '.join(map(_signed, values))})" if len(values) > 1 else _signed(values[0])
+
+
+def _pseudo_labels(cell: Cell) -> dict[str, int | None]:
+    """How many there were, how many of them were right, and how many objects they could have named."""
+    try:
+        run = Run.load(cell.path)
+    except InvalidRun:
+        counts: tuple[int | None, ...] = NO_FIGURES
+    else:
+        audit = run.audit
+        counts = (audit.labels, audit.right, audit.objects) if run.audits else NO_FIGURES
+    return dict(zip(("pseudo_labels", "pseudo_right", "pseudo_objects"), counts, strict=True))
 
 
 def _commits(cell: Cell) -> list[str]:

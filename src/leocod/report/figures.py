@@ -18,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
+from leocod.events import PseudoLabelAudit
 from leocod.report.reading import Run, ap_name, last_seen
 
 COLOURS = (
@@ -234,12 +235,10 @@ def quality_over_windows(run: Run, windows: int = 30) -> tuple[list[float], list
     edges = np.unique(np.linspace(0, max(run.audits) + 1, windows + 1).astype(int))
     steps, precision, recall = [], [], []
     for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        audits = [audit for step, audit in run.audits.items() if start <= step < end]
-        labels, objects = sum(one.labels for one in audits), sum(one.objects for one in audits)
-        right = 100 * sum(one.right for one in audits)
+        audit = PseudoLabelAudit.together(one for step, one in run.audits.items() if start <= step < end)
         steps.append((start + end) / 2)
-        precision.append(right / labels if labels else np.nan)
-        recall.append(right / objects if objects else np.nan)
+        precision.append(100 * audit.right / audit.labels if audit.labels else np.nan)
+        recall.append(100 * audit.right / audit.objects if audit.objects else np.nan)
     return steps, precision, recall
 
 

@@ -93,6 +93,11 @@ class Run:
         return legible(self.path.resolve().name)
 
     @property
+    def audit(self) -> PseudoLabelAudit:
+        """How right all pseudo labels of the run were."""
+        return PseudoLabelAudit.together(self.audits.values())
+
+    @property
     def evaluated_steps(self) -> list[int]:
         """Steps after which there was an evaluation."""
         return [evaluation.step for evaluation in self.results.evaluations]
