@@ -49,7 +49,7 @@ def test_the_figures_are_those_of_the_papers_source(name: str) -> None:
 def _ours(table: Table) -> Iterator[tuple[float, ...]]:
     """FAP, CAP and F of each row and data set, with their spread: what stands together stays together."""
     for row in table.rows:
-        for dataset, figures in row.paper.items():
+        for dataset, figures in ({} if row.as_in else row.paper).items():
             spread = row.paper_spread.get(dataset, ())
             yield tuple(value for value in (*figures, *spread) if value is not None)
 
@@ -87,6 +87,14 @@ def test_a_figure_stands_in_the_row_where_the_paper_has_it() -> None:
     assert main.row("derpp").paper["oak"] == (37.79, 25.24, -2.87)
     assert load("low-annotation").row("agem+ecls").paper["egoobjects"] == (38.96, 23.79, -5.64)
     assert load("ablation").row("pseudo at 12.5 %").paper["oak"] == (31.60, 22.44, -4.83)
+
+
+def test_a_row_of_another_table_is_repeated_with_its_figures() -> None:
+    main, repeated = load("main").row("agem+ecls"), load("low-annotation").row("agem+ecls at 100 %")
+
+    assert (repeated.strategy, repeated.plug_in, repeated.labels) == ("agem", "whole", 16)
+    assert (repeated.name, repeated.paper) == (main.name, main.paper)
+    assert repeated.over == "agem at 100 %"
 
 
 def test_a_row_lays_its_own_over_the_benchmark() -> None:

@@ -55,6 +55,8 @@ class Row(Settings):
     """What the paper reports."""
     paper_spread: dict[Dataset, Figures] = Field(default_factory=dict)
     """Its standard deviations, where it has them."""
+    as_in: tuple[str, str] | None = None
+    """Table and key of the row that it repeats, with the paper's figures."""
 
     @property
     def cost(self) -> str:
@@ -166,8 +168,16 @@ def load(name: str) -> Table:
     content = mapping(file.read_text(encoding="utf-8"), file.name)
     # What all rows of a table share is said once.
     shared = content.pop("cell", {})
-    content["rows"] = [{**shared, **row} for row in content["rows"]]
+    content["rows"] = [{**shared, **_repeated(row), **row} for row in content["rows"]]
     return Table.model_validate({"name": name, **content})
+
+
+def _repeated(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row has from another table."""
+    if "as_in" not in row:
+        return {}
+    table, key = row["as_in"]
+    return load(table).row(key).model_dump(exclude={"key", "over", "as_in"})
 
 
 def _options_for(strategy: str, base: Mapping[str, Any]) -> dict[str, Any]:
