@@ -11,6 +11,7 @@ from PIL import Image
 from leocod.benchmarks.base import Benchmark
 from leocod.config import ExperimentConfig, load_config, override
 from leocod.detectors.tiny import START
+from leocod.diagnosis import WORDS
 from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
@@ -79,6 +80,7 @@ def test_true_boxes_reach_the_learner_in_the_diagnosis_only() -> None:
     assert hidden > 0
     assert pseudo_labels("diagnosis=true_boxes") == hidden
     assert pseudo_labels("efficient_cls.score_threshold=1") == 0
+    assert pseudo_labels("diagnosis=right_labels", "efficient_cls.score_threshold=1") == 0
 
 
 def test_seeds_differ_by_purpose_and_by_seed() -> None:
@@ -149,8 +151,9 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
         load_learner(directory)
 
 
-def test_a_diagnosis_cannot_go_on_without_its_truth() -> None:
-    experiment = build(small("diagnosis=true_boxes"))
+@pytest.mark.parametrize("kind", WORDS)
+def test_a_diagnosis_cannot_go_on_without_its_truth(kind: str) -> None:
+    experiment = build(small(f"diagnosis={kind}"))
     classes = experiment.benchmark.classes
     alone = wrapped(experiment.config, build_strategy(experiment.config, classes), classes, None)
     step = next(experiment.stream.steps())

@@ -14,6 +14,7 @@ from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, m
 
 from leocod.benchmarks.base import Benchmark
 from leocod.complaints import explained
+from leocod.diagnosis import Diagnosis
 from leocod.efficient_cls import EfficientCLSOptions
 from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
@@ -156,8 +157,10 @@ class ExperimentConfig(Settings):
     """How it learns: a file of `strategies/`, or module:Class."""
     efficient_cls: EfficientCLSOptions | None = EfficientCLSOptions()
     """The plug-in's options; null runs the bare strategy."""
-    diagnosis: Literal["true_boxes"] | None = None
-    """`true_boxes`: true boxes take the place of pseudo labels. Tells a wrong update from wrong labels; no result."""
+    diagnosis: Diagnosis | None = None
+    """What if the pseudo labels were better? `true_boxes`: they are the truth. `right_labels`: the wrong ones are left
+    out. `missed_ignored`: objects without one are not taught as background. To find out what limits
+    a run; no result."""
     evaluate: EvaluateOptions = EvaluateOptions()
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
@@ -201,11 +204,11 @@ class ExperimentConfig(Settings):
             )
         if self.diagnosis and not (self.efficient_cls and self.efficient_cls.pseudo_labels):
             raise InvalidConfig(
-                f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to replace: "
+                f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to make better: "
                 "it should be null, or efficient_cls on with pseudo_labels: true."
             )
         if self.diagnosis and self.classes == "open":
-            raise InvalidConfig("diagnosis tells true boxes of classes that an open list does not have: leave one out.")
+            raise InvalidConfig("diagnosis knows true boxes of classes that an open list does not have: leave one out.")
         return self
 
     def to_yaml(self) -> str:

@@ -95,14 +95,14 @@ class EfficientCLS:
         seed: int = 0,
         labeller: FrameLabeller | None = None,
     ) -> None:
-        """`labeller` takes the place of the slow learner's pseudo labels: a diagnosis, with true boxes from outside."""
+        """`labeller` takes the place of the slow learner's pseudo labels."""
         self.strategy = strategy
         self.options = options or EfficientCLSOptions()
         self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
         self.random = np.random.default_rng(seed)
         self.steps_learned = 0
         self.watch = Watch(self.options.watch_steps, self.options.flood)
-        self._labeller = labeller or self._confident
+        self.labeller = labeller or self._confident
 
     @property
     def single_pass(self) -> bool:
@@ -165,7 +165,7 @@ class EfficientCLS:
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
             (frame, replace(labels, source="pseudo", weights=weights))
-            for frame, labels in zip(frames, self._labeller(frames), strict=True)
+            for frame, labels in zip(frames, self.labeller(frames), strict=True)
         ]
 
     def _confident(self, frames: Sequence[Frame]) -> list[Labels]:

@@ -15,6 +15,7 @@ from leocod.allocation import keep_memory
 from leocod.benchmarks.base import Benchmark
 from leocod.checkpoint import damaged, newest_checkpoint
 from leocod.config import ExperimentConfig, load_mapping
+from leocod.diagnosis import diagnosed
 from leocod.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
@@ -70,7 +71,7 @@ def build(config: ExperimentConfig) -> Experiment:
     strategy.check(len(benchmark.classes))
 
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
-    learner = wrapped(config, strategy, benchmark.classes, lambda frames: _truth(stream, frames))
+    learner = wrapped(config, strategy, benchmark.classes, lambda frames: _truth(config, stream, frames))
     evaluator = Evaluator(
         benchmark.test,
         benchmark.classes,
@@ -114,8 +115,9 @@ def wrapped(
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
     learner: Learner = strategy
     if config.efficient_cls is not None:
-        labeller = (true_labels or _no_truth) if config.diagnosis == "true_boxes" else None
-        learner = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in, labeller=labeller)
+        learner = plug_in = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in)
+        if config.diagnosis:
+            plug_in.labeller = diagnosed(config.diagnosis, plug_in.labeller, true_labels or _no_truth)
     return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
@@ -170,12 +172,13 @@ def config_of(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
         raise InvalidRun(f"{path} has a config that cannot be followed. {error}") from error
 
 
-def _truth(stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
+def _truth(config: ExperimentConfig, stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
     unknown = [frame for frame in frames if frame.id not in stream.truth]
     if unknown:
+        one = unknown[0]
         raise InvalidConfig(
-            f"diagnosis is 'true_boxes', but nobody has labelled frame {unknown[0].index} of {unknown[0].video}: it "
-            "should be null, or all frames labelled."
+            f"diagnosis is '{config.diagnosis}', but nobody has labelled frame {one.index} of {one.video}: "
+            "it should be null, or all frames labelled."
         )
     return [stream.truth[frame.id] for frame in frames]
 

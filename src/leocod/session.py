@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from leocod import team
+from leocod import diagnosis, team
 from leocod.checkpoint import damaged, newest_checkpoint
 from leocod.config import ExperimentConfig, differences, load_config
 from leocod.environment import command_line, environment, gone_on
@@ -40,9 +40,6 @@ AT_REST = RunStarted | StepLearned | StepFinished
 
 Found = tuple[Path, dict[str, Any]] | None
 """A checkpoint and its content, if there is one."""
-
-DIAGNOSES = {"true_boxes": "true boxes as pseudo labels"}
-"""A diagnosis as every output names it."""
 
 
 def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
@@ -261,7 +258,7 @@ def _about(config: ExperimentConfig) -> dict[str, Any]:
         "labels_per_step": config.labels.per_step,
         "labels_nested": config.labels.nested,
         "seed": config.seed,
-        "diagnosis": DIAGNOSES[config.diagnosis] if config.diagnosis else None,
+        "diagnosis": diagnosis.WORDS[config.diagnosis] if config.diagnosis else None,
     }
 
 

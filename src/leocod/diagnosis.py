@@ -1,0 +1,46 @@
+"""What if the pseudo labels were better? Labellers that know the truth, to find out what limits a run; no result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from leocod.efficient_cls import FrameLabeller
+from leocod.evaluation.audit import which_are_right
+from leocod.types import Frame, Labels
+
+Diagnosis = Literal["true_boxes", "right_labels", "missed_ignored"]
+
+WORDS: dict[Diagnosis, str] = {
+    "true_boxes": "true boxes as pseudo labels",
+    "right_labels": "pseudo labels without the wrong ones",
+    "missed_ignored": "objects without a pseudo label left out of the loss",
+}
+"""A diagnosis as every output names it."""
+
+
+def diagnosed(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
+    """What a learner writes itself, made better by the truth about the frames."""
+    if kind == "true_boxes":
+        return truth
+    better: Callable[[Labels, Labels], Labels] = right_labels if kind == "right_labels" else missed_ignored
+
+    def labels(frames: Sequence[Frame]) -> list[Labels]:
+        # The truth first: without it there is nothing to diagnose.
+        return [better(found, true) for true, found in zip(truth(frames), own(frames), strict=True)]
+
+    return labels
+
+
+def right_labels(found: Labels, truth: Labels) -> Labels:
+    """Without the wrong ones: what is left of the harm is that objects are missed."""
+    right = which_are_right(found, truth)
+    return Labels(found.boxes[right], found.classes[right], unsure=found.unsure)
+
+
+def missed_ignored(found: Labels, truth: Labels) -> Labels:
+    """No object is taught as background: what is left of the harm is that labels are wrong."""
+    missed = truth.boxes[~which_are_right(truth, found)]
+    return Labels(found.boxes, found.classes, unsure=np.concatenate([found.unsure, missed]))
