@@ -101,6 +101,7 @@ class Table:
             Cell(name, row["name"], row["arguments"], labels, seed, self.asked.get("config", "configs/standard.yaml"))
             for seed in self.asked["seeds"]
             for row in self.asked["rows"]
+            if seed in row.get("seeds", self.asked["seeds"])
             for labels in row["labels"]
         ]
 
