@@ -122,14 +122,16 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def comparisons(self) -> str:
-        """What a row has over another, seed by seed, for the pairs that rows.yaml asks for."""
+        """What a row has over another, seed by seed, for the pairs that rows.yaml asks for: [row, other row, labels], and
+        the other's labels if they are not the same."""
         lines = ["| labels | | over | FAP | CAP |", "| --- | --- | --- | --- | --- |"]
-        for one, other, labels in self.asked.get("comparisons", ()):
-            mine, theirs = self.found(one, labels), self.found(other, labels)
+        for one, other, labels, *elsewhere in self.asked.get("comparisons", ()):
+            mine, theirs = self.found(one, labels), self.found(other, *(elsewhere or [labels]))
             seeds = sorted(mine.keys() & theirs.keys())
             if seeds:
                 gains = [difference([mine[s][key] - theirs[s][key] for s in seeds]) for key in ("fap", "cap")]
-                lines.append(f"| {cost(labels)} | {one} | {other} | {' | '.join(gains)} |")
+                theirs_at = "".join(f" at {cost(at)}" for at in elsewhere)
+                lines.append(f"| {cost(labels)} | {one} | {other}{theirs_at} | {' | '.join(gains)} |")
         return "\n".join(lines) + "\n" if len(lines) > 2 else ""
 
     def _lines(self) -> list[tuple[int, str]]:
