@@ -122,8 +122,10 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def comparisons(self) -> str:
-        """What a row has over another, seed by seed, for the pairs that rows.yaml asks for: [row, other row, labels], and
-        the other's labels if they are not the same."""
+        """What a row has over another, seed by seed, for the pairs that rows.yaml asks for.
+
+        A pair is [row, other row, labels], and the other's labels if they are not the same.
+        """
         lines = ["| labels | | over | FAP | CAP |", "| --- | --- | --- | --- | --- |"]
         for one, other, labels, *elsewhere in self.asked.get("comparisons", ()):
             mine, theirs = self.found(one, labels), self.found(other, *(elsewhere or [labels]))
