@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -26,6 +27,13 @@ def test_every_row_of_every_table_is_a_config(name: str) -> None:
         for settings in row.settings():
             config = load_mapping(laid_over(row.plain(WANDER, seed=0), settings))
             assert config.strategy.name == row.strategy
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_row_can_be_run_with_the_twenty_classes_of_the_standard_world(name: str, a_detector: Any) -> None:
+    for row in load(name).rows:
+        strategy = load_mapping(laid_over(row.plain(WANDER, seed=0), row.settings()[0])).strategy
+        strategy.find()(a_detector(), strategy.options).check(20)
 
 
 @pytest.mark.parametrize("name", names())
