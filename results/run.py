@@ -16,12 +16,14 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
+
+from leocod.report.reading import Run
 
 Result = dict[str, Any]
 
@@ -83,11 +85,8 @@ class Cell:
 
     def audit(self) -> dict[str, int] | None:
         """The run's pseudo labels by the hidden truth, added up over all steps; None where there were none."""
-        events = [json.loads(line) for line in (self.out / "events.jsonl").read_text().splitlines()]
-        audits = [event["audit"] for event in events if event["event"] == "StepLearned" and event["audit"]]
-        if not audits:
-            return None
-        return {key: sum(one[key] for one in audits) for key in ("frames", "labels", "right", "objects")}
+        run = Run.load(self.out)
+        return asdict(run.audit) if run.audits else None
 
 
 class Table:

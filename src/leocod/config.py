@@ -159,8 +159,8 @@ class ExperimentConfig(Settings):
     """The plug-in's options; null runs the bare strategy."""
     diagnosis: Diagnosis | None = None
     """What if the pseudo labels were better? `true_boxes`: they are the truth. `right_labels`: the wrong ones are left
-    out. `missed_ignored`: objects without one are not taught as background. To find out what limits
-    a run; no result."""
+    out. `missed_ignored`: objects without one are not taught as background. To find out what
+    limits a run; no result."""
     evaluate: EvaluateOptions = EvaluateOptions()
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
