@@ -4,7 +4,7 @@
     .venv/bin/python results/run.py standard_world --table       only writes table.md and runs.json
 
 From the root of the repository. The rows stand in results/<table>/rows.yaml. Every cell is one `leocod run` with a
-directory of its own under runs/; a finished one is not run again.
+directory of its own under runs/; a finished one is not run again, nor one that runs.json has.
 """
 
 from __future__ import annotations
@@ -95,6 +95,9 @@ class Table:
     def __init__(self, name: str) -> None:
         self.home = Path(__file__).parent / name
         self.asked = yaml.safe_load((self.home / "rows.yaml").read_text())
+        self.recorded = self.home / "runs.json"
+        before = json.loads(self.recorded.read_text()) if self.recorded.exists() else []
+        self._before: dict[str, Result] = {record["command"]: record for record in before}
         # Seed by seed, so that a broken-off table has whole seeds in it.
         self.cells = [
             Cell(name, row["name"], row["arguments"], labels, seed, self.asked.get("config", "configs/standard.yaml"))
@@ -106,8 +109,12 @@ class Table:
 
     def found(self, row: str, labels: int) -> dict[int, Result]:
         """Seed -> what was found, of the runs that are there."""
-        cells = [cell for cell in self.cells if (cell.row, cell.labels) == (row, labels) and cell.done]
-        return {cell.seed: cell.result for cell in cells}
+        cells = [cell for cell in self.cells if (cell.row, cell.labels) == (row, labels)]
+        return {cell.seed: record for cell in cells if (record := self.record(cell))}
+
+    def record(self, cell: Cell) -> Result | None:
+        """What a cell found: by its run or, where that was cleared away, by runs.json; None if still to be run."""
+        return cell.record() if cell.done else self._before.get(shlex.join(cell.command))
 
     def figures(self) -> str:
         """Mean, and half the distance from the smallest to the largest, over the seeds that are there."""
@@ -142,14 +149,11 @@ class Table:
         return sorted(lines, key=lambda line: (0, 0) if line[1] in alone else (1, -line[0]))
 
     def write(self) -> str:
-        """table.md and runs.json; what is there stays if it holds more runs."""
-        records = [cell.record() for cell in self.cells if cell.done]
-        there = self.home / "runs.json"
-        if there.exists() and len(records) < len(json.loads(there.read_text())):
-            sys.exit(f"{there} holds more runs than there are under runs/: left as it is.")
+        """table.md and runs.json."""
+        records = [record for cell in self.cells if (record := self.record(cell))]
         text = "\n".join(part for part in (self.figures(), self.comparisons(), sources(records)) if part)
         (self.home / "table.md").write_text(text)
-        there.write_text(json.dumps(records, indent=1) + "\n")
+        self.recorded.write_text(json.dumps(records, indent=1) + "\n")
         return text
 
 
@@ -192,7 +196,7 @@ def main() -> None:
     went_well = True
     if not options.table:
         with ThreadPoolExecutor(options.jobs) as pool:
-            went_well = all(list(pool.map(Cell.run, [cell for cell in table.cells if not cell.done])))
+            went_well = all(list(pool.map(Cell.run, [cell for cell in table.cells if not table.record(cell)])))
     print(table.write())
     sys.exit(not went_well)
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from leocod.diagnosis import WORDS, Diagnosis, diagnosed, missed_ignored, right_labels
+from leocod.diagnosis import WORDS, Diagnosis, diagnosed, missed_ignored, no_errors, right_labels
 from leocod.types import Frame, Labels
 
 MUG, BOOK, DOG = [0, 0, 10, 10], [20, 20, 30, 30], [40, 40, 50, 50]
@@ -23,6 +23,13 @@ def test_missed_objects_are_neither_labels_nor_background() -> None:
     left = missed_ignored(FOUND, TRUTH)
 
     assert left.boxes.tolist() == FOUND.boxes.tolist()
+    assert left.unsure.tolist() == [*FOUND.unsure.tolist(), BOOK]
+
+
+def test_without_errors_only_the_right_ones_are_taught_and_missed_objects_are_not_background() -> None:
+    left = no_errors(FOUND, TRUTH)
+
+    assert (left.boxes.tolist(), left.classes.tolist()) == ([MUG], [0])
     assert left.unsure.tolist() == [*FOUND.unsure.tolist(), BOOK]
 
 

@@ -159,8 +159,8 @@ class ExperimentConfig(Settings):
     """The plug-in's options; null runs the bare strategy."""
     diagnosis: Diagnosis | None = None
     """What if the pseudo labels were better? `true_boxes`: they are the truth. `right_labels`: the wrong ones are left
-    out. `missed_ignored`: objects without one are not taught as background. To find out what
-    limits a run; no result."""
+    out. `missed_ignored`: objects without one are not taught as background. `no_errors`: both. To find out what limits
+    a run; no result."""
     evaluate: EvaluateOptions = EvaluateOptions()
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
@@ -173,7 +173,8 @@ class ExperimentConfig(Settings):
     """Seconds to wait for a source that is away, such as a network folder, before the run stops. It can go on later
     either way."""
     seed: int = Field(0, ge=0)
-    """Of everything random. The built-in world takes it as it is; the rest draws its own seeds from it."""
+    """Of everything random. The built-in world takes it as it is; the rest draws its own seeds from it. To keep the
+    stream and vary the rest, set `benchmark.seed` and `labels.seed`."""
     classes: Literal["all", "open"] = "all"
     """`all`: the detector has the benchmark's class list from the start. `open`: it starts with the classes that its
     weights know, and a class is added with its first label."""

@@ -16,7 +16,7 @@ from leocod.types import LabelledFrame
 from leocod.world.objects import CLASS_NAMES
 
 
-def a_walk(seed: int = 1, **options: object) -> Wander:
+def a_walk(seed: int = 1, /, **options: object) -> Wander:
     return Wander(WanderOptions.model_validate({"steps": 40, "frames_per_step": 4, **options}), seed=seed)
 
 
@@ -48,6 +48,12 @@ def test_equal_seeds_give_equal_frames_and_boxes() -> None:
 def test_another_seed_gives_another_world() -> None:
     assert not equal(list(a_walk(1).moment(7)), list(a_walk(2).moment(7)))
     assert [a_walk(1).place_of(step) for step in range(40)] != [a_walk(2).place_of(step) for step in range(40)]
+
+
+def test_a_world_with_a_seed_of_its_own_is_the_same_whatever_the_experiments_seed() -> None:
+    assert equal(list(a_walk(1, seed=2).moment(7)), list(a_walk(2).moment(7)))
+    assert equal(list(a_walk(1, seed=2).test)[:3], list(a_walk(2).test)[:3])
+    assert a_walk(1, seed=0).place_of(30) == a_walk(0).place_of(30)
 
 
 def test_any_step_is_reached_directly() -> None:
@@ -199,6 +205,7 @@ def test_the_truth_cannot_be_reached_from_a_frame() -> None:
     "bad",
     [
         {"steps": 0},
+        {"seed": -1},
         {"classes": 1},
         {"classes": 21},
         {"places": 0},

@@ -41,6 +41,9 @@ class WanderOptions(Settings):
     height: int = Field(default=96, ge=32, le=2048)
     """Of a frame, in pixels."""
 
+    seed: int | None = Field(default=None, ge=0)
+    """Draws world, walk and test frames. Null: the experiment's seed, which then changes all that is random at once."""
+
     classes: int = Field(default=20, ge=2, le=len(CLASS_NAMES))
     """How many of the class list exist in the world, from the first on."""
 
@@ -115,7 +118,7 @@ class Wander(Benchmark):
         if seed < 0:
             raise InvalidConfig(f"seed is {seed}: it must be 0 or more.")
         self.options = options
-        self.seed = seed
+        self.seed = seed if options.seed is None else options.seed
         self.steps = options.steps
         self.classes = options.only or CLASS_NAMES[: options.classes]
         self._kinds = tuple(range(options.classes))
@@ -128,8 +131,8 @@ class Wander(Benchmark):
             clutter=options.clutter,
             min_visible=options.min_visible,
         )
-        self._settled = settle(seed, options.places, self._kinds)
-        self._walk = itinerary(seed, steps=options.steps, places=options.places, stay=options.stay)
+        self._settled = settle(self.seed, options.places, self._kinds)
+        self._walk = itinerary(self.seed, steps=options.steps, places=options.places, stay=options.stay)
         self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))
         self._items = lru_cache(maxsize=PLACES_KEPT)(self._furnish)
