@@ -9,7 +9,7 @@ from leocod.paper import writing
 from leocod.paper.outcome import Found, Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.table import Metric, Row, Table
-from leocod.paper.writing import comma_separated, lines, markdown, page, write_table
+from leocod.paper.writing import about, comma_separated, lines, markdown, page, write_table
 
 Figures = dict[Metric, float]
 
@@ -67,6 +67,13 @@ def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, found: Outcom
     assert "  - whole over bare: FAP +3.0 (+3.0, +3.0) holds\n" in text
     assert "`leocod paper small --benchmark wander --seeds 0,1`" in text
     assert "Not all of it" not in text
+
+
+def test_single_runs_are_not_passed_off_as_means(plan: Plan, found: Outcome) -> None:
+    single = {key: replace(one, runs=dict(list(one.runs.items())[:1]), asked=1) for key, one in found.found.items()}
+
+    assert "Ours: single runs, in points" in about(plan, Outcome(found.table, single))
+    assert "Ours: mean ± standard deviation over seeds, in points" in about(plan, found)
 
 
 def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, found: Outcome) -> None:

@@ -29,8 +29,9 @@ ARROWS: dict[Metric, str] = {metric: "↓" if metric in LOWER_IS_BETTER else "�
 READING = (
     "How much better the first row is, on average and run by run. Positive is better throughout: F +0.6 is 0.6 points "
     "less forgetting. A mean is within the spread when it is not larger than the standard deviation of its runs, nor "
-    "than 1 point divided by the root of their number, by which the paper's own runs differ by chance. By the same "
-    "rule, the paper's own figures are judged too."
+    "than 1 point divided by the root of their number, by which the paper's own runs differ by chance. Where a claim "
+    "says that something is no better or alike, a difference within the spread holds. By the same rule, the paper's "
+    "own figures are judged too."
 )
 """What the numbers under a claim are."""
 
@@ -132,11 +133,14 @@ def about(plan: Plan, outcome: Outcome) -> str:
     """What stands above the figures."""
     table = outcome.table
     spread_over = "choices of the labelled frames" if any(row.selections for row in table.rows) else "seeds"
+    several = any(found.asked > 1 for found in outcome.found.values())
+    ours = f"mean ± standard deviation over {spread_over}" if several else "single runs"
     told = [
         f"{table.in_paper} of the paper on {plan.benchmark}.",
-        f"Ours: mean ± standard deviation over {spread_over}, in points; in brackets the difference to the row that it "
-        "stands under.",
+        f"Ours: {ours}, in points; in brackets the difference to the row that it stands under.",
     ]
+    if not several:
+        told.append("Single runs differ by chance: more seeds tell what a difference of some points is worth.")
     if datasets(table):
         told.append("Beside it the paper's, from other data and another detector: compare differences, not heights.")
     if not outcome.complete:
