@@ -46,3 +46,13 @@ def test_command_and_commit_are_those_of_the_table(table: str) -> None:
     assert f"`{made_by}`" in section(table)
     assert commits
     assert all(commit in TEXT for commit in commits)
+
+
+def test_the_readme_counts_the_verdicts() -> None:
+    words = [word for table in names() for word in re.findall(r"^- \*\*([a-z ]+)\*\*", published(table), re.MULTILINE)]
+    count = (
+        f"Of {len(words)} claims of the paper {words.count('holds')} hold here, "
+        f"{words.count('does not hold')} do not, {words.count('within the spread')} are undecided."
+    )
+
+    assert count in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
