@@ -52,7 +52,7 @@ def test_the_readme_counts_the_verdicts() -> None:
     words = [word for table in names() for word in re.findall(r"^- \*\*([a-z ]+)\*\*", published(table), re.MULTILINE)]
     count = (
         f"Of {len(words)} claims of the paper {words.count('holds')} hold here, "
-        f"{words.count('does not hold')} do not, {words.count('within the spread')} are undecided."
+        f"{words.count('does not hold')} do not, {words.count('within the spread')} are undecided"
     )
 
     assert count in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())

@@ -173,7 +173,7 @@ def _found(row: Row, cells: Sequence[Cell]) -> Found:
 
 
 def _by_chance(differences: Sequence[float]) -> bool:
-    """Not larger than its spread, nor than what chance leaves of the mean of so many runs, however alike they are."""
+    """Unless larger than both its spread and what chance leaves of the mean of so many runs, however alike they are."""
     least = CHANCE / np.sqrt(len(differences))
     return bool(abs(np.mean(differences)) <= max(spread(differences) or 0.0, least))
 

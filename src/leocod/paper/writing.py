@@ -28,8 +28,8 @@ ARROWS: dict[Metric, str] = {metric: "â†“" if metric in LOWER_IS_BETTER else "â†
 
 READING = (
     "How much better the first row is, on average and run by run. Positive is better throughout: F +0.6 is 0.6 points "
-    "less forgetting. A mean is within the spread when it is not larger than the standard deviation of its runs, nor "
-    "than 1 point divided by the root of their number, by which the paper's own runs differ by chance. Where a claim "
+    "less forgetting. A mean is within the spread unless it is larger than both the standard deviation of its runs and "
+    "1 point divided by the root of their number: by 1 point the paper's own runs differ by chance. Where a claim "
     "says that something is no better or alike, a difference within the spread holds. By the same rule, the paper's "
     "own figures are judged too."
 )
