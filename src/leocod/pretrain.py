@@ -92,9 +92,12 @@ def training_world(options: PretrainOptions) -> Wander:
 
 
 def fingerprint(world: Wander) -> str:
-    """Tells one world from another, and from its own earlier versions: the settings, and a hash of the first frames."""
+    """Tells one world from another, and from its own earlier versions: the settings, and a hash of the first frames.
+
+    Without those that are null: an option that comes later and is not used makes no other world.
+    """
     pixels = hashlib.sha256(b"".join(frame.image().tobytes() for frame, _ in world.moment(0))).hexdigest()
-    return f"{world.options.model_dump_json()} {pixels[:16]}"
+    return f"{world.options.model_dump_json(exclude_none=True)} {pixels[:16]}"
 
 
 def _train(
