@@ -17,6 +17,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +108,22 @@ class Table:
             for labels in row["labels"]
         ]
 
+    @property
+    def to_run(self) -> list[Cell]:
+        """Those that neither runs/ nor runs.json has."""
+        return [cell for cell in self.cells if not cell.done and shlex.join(cell.command) not in self._before]
+
+    @cached_property
+    def records(self) -> dict[Cell, Result]:
+        """What was found, when nothing is run any more: by the run or, where that was cleared away, by runs.json."""
+        found = (
+            (cell, cell.record() if cell.done else self._before.get(shlex.join(cell.command))) for cell in self.cells
+        )
+        return {cell: record for cell, record in found if record}
+
     def found(self, row: str, labels: int) -> dict[int, Result]:
         """Seed -> what was found, of the runs that are there."""
-        cells = [cell for cell in self.cells if (cell.row, cell.labels) == (row, labels)]
-        return {cell.seed: record for cell in cells if (record := self.record(cell))}
-
-    def record(self, cell: Cell) -> Result | None:
-        """What a cell found: by its run or, where that was cleared away, by runs.json; None if still to be run."""
-        return cell.record() if cell.done else self._before.get(shlex.join(cell.command))
+        return {cell.seed: one for cell, one in self.records.items() if (cell.row, cell.labels) == (row, labels)}
 
     def figures(self) -> str:
         """Mean, and half the distance from the smallest to the largest, over the seeds that are there."""
@@ -150,7 +159,7 @@ class Table:
 
     def write(self) -> str:
         """table.md and runs.json."""
-        records = [record for cell in self.cells if (record := self.record(cell))]
+        records = list(self.records.values())
         text = "\n".join(part for part in (self.figures(), self.comparisons(), sources(records)) if part)
         (self.home / "table.md").write_text(text)
         self.recorded.write_text(json.dumps(records, indent=1) + "\n")
@@ -196,7 +205,7 @@ def main() -> None:
     went_well = True
     if not options.table:
         with ThreadPoolExecutor(options.jobs) as pool:
-            went_well = all(list(pool.map(Cell.run, [cell for cell in table.cells if not table.record(cell)])))
+            went_well = all(list(pool.map(Cell.run, table.to_run)))
     print(table.write())
     sys.exit(not went_well)
 

@@ -143,7 +143,10 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("seed=-1", "seed is -1: it should be at least 0"),
         ("seed=many", "seed is 'many': it should be a valid integer"),
         ("threads=0", "threads is 0: it should be at least 1"),
-        ("diagnosis=truth", "diagnosis is 'truth': it should be 'true_boxes', 'right_labels', "),
+        (
+            "diagnosis=truth",
+            "diagnosis is 'truth': it should be 'true_boxes', 'right_labels', 'missed_ignored' or 'no_errors'",
+        ),
         ("labels", "'labels' is not an override"),
         ("=3", "'=3' is not an override"),
         ("labels..per_step=3", "'labels..per_step=3' is not an override"),
