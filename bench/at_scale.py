@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
-from leocod.environment import source_state
 from leocod.evaluation.ap import average_precision
 from leocod.networks.normalisation import fold
+from leocod.run.environment import source_state
 from leocod.types import Detections, Labels
 
 HEIGHT, WIDTH = 750, 1333

@@ -20,7 +20,7 @@ from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional
 
-from leocod.augmentation import CROP, DEGREES, FLIP, augmented
+from leocod.plugins.augmentation import CROP, DEGREES, FLIP, augmented
 from leocod.types import Frame, LabelledFrame, Labels
 
 FRAMES = 12

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from leocod.config import ExperimentConfig
-from leocod.efficient_cls import EfficientCLS
-from leocod.experiment import build
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.run.config import ExperimentConfig
+from leocod.run.experiment import build
 from leocod.types import Step
 
 

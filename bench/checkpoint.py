@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 from harness import ROOT, arguments, in_turn, record, table
 
-from leocod.config import load_config, override
 from leocod.events import RunStarted, StepArrived, StepFinished, StepLearned
-from leocod.experiment import build
-from leocod.sinks.checkpoints import Checkpoints
+from leocod.run.config import load_config, override
+from leocod.run.experiment import build
+from leocod.run.record.checkpoints import Checkpoints
 
 
 def main() -> None:

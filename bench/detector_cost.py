@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from harness import RESULTS
 
-from leocod.environment import source_state
-from leocod.find import part
+from leocod.run.environment import source_state
+from leocod.run.find import part
 from leocod.types import Labels
 
 CLASSES = ("person", "car", "chair", "mug", "book", "lamp")

@@ -29,9 +29,9 @@ from faster_coco_eval import COCO, COCOeval_faster
 from harness import ROOT, Spread, arguments, in_turn, record, table
 from pycocotools.cocoeval import COCOeval
 
-from leocod.config import load_config, override
 from leocod.evaluation.ap import MOST_DETECTIONS, Scorer
-from leocod.experiment import build
+from leocod.run.config import load_config, override
+from leocod.run.experiment import build
 from leocod.types import Detections, Image, Labels
 
 # The reference of the tests is the reference here.

@@ -21,10 +21,10 @@ import numpy as np
 import torch
 from harness import Spread, arguments, in_turn, record, table
 
-from leocod.allocation import keep_memory
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import Tiny
-from leocod.efficient_cls import EfficientCLS
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.run.allocation import keep_memory
 from leocod.strategies.icarl import ICaRL
 from leocod.types import Frame, LabelledFrame, Step
 
@@ -37,7 +37,7 @@ DIFFERENT = 4
 def drawn_frames(frames: int) -> list[LabelledFrame]:
     """The same for every side."""
     walk = Wander(WanderOptions(steps=DIFFERENT, frames_per_step=frames), seed=0)
-    return [pair for step in range(walk.steps) for pair in walk.moment(step)]
+    return [pair for step in range(walk.steps) for pair in walk.frames_of(step)]
 
 
 def steps(pool: Sequence[LabelledFrame], classes: int, frames: int) -> Iterator[Step]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leocod.environment import environment
+from leocod.run.environment import environment
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "bench"

@@ -17,7 +17,7 @@ from itertools import count, islice
 import numpy as np
 from harness import Spread, arguments, record, table
 
-from leocod.memory import ReplayMemory, Store
+from leocod.memory.replay import ReplayMemory, Store
 from leocod.types import Frame, LabelledFrame, Labels
 
 SIZE = (96, 128)

@@ -23,11 +23,11 @@ from cases import CASES, learner_of
 from harness import arguments, record, table
 from torch.profiler import ProfilerActivity, profile
 
-import leocod.efficient_cls as efficient_cls
 import leocod.networks.two_stage as two_stage
+import leocod.plugins.efficient_cls as efficient_cls
 import leocod.strategies.base as base
 from leocod.networks.network import Network
-from leocod.networks.targets import Lesson
+from leocod.networks.targets import TrainingTargets
 
 PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "backbone": ((Network, "features"),),
@@ -36,7 +36,7 @@ PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "backward": ((torch.Tensor, "backward"),),
     "Adam": ((torch.optim.Adam, "step"),),
     "choosing proposals": ((two_stage.TwoStage, "best"),),
-    "matching and drawing": ((two_stage, "match"), (two_stage, "sample"), (Lesson, "luck")),
+    "matching and drawing": ((two_stage, "match"), (two_stage, "sample"), (TrainingTargets, "luck")),
     "losses": (
         (two_stage.TwoStage, "loss"),
         (two_stage.TwoStage, "_proposed"),

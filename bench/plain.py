@@ -21,9 +21,9 @@ from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.ops import batched_nms
 from torchvision.transforms.functional import to_tensor
 
-from leocod.augmentation import CROP, DEGREES, FLIP
 from leocod.networks.region_head import RegionHead
 from leocod.networks.roi_align import RoIAlign
+from leocod.plugins.augmentation import CROP, DEGREES, FLIP
 from leocod.types import LabelledFrame, Step
 
 KEEP, SURE, OVERLAP = 0.99, 0.7, 0.5

@@ -35,6 +35,9 @@ STRATEGIES = {
 }
 
 
+STREAM = ("--steps", "20", "--evaluate-every", "7", "--threads", "1")
+
+
 def learn(checkout: Path, strategy: str, *, wrapped: bool, out: Path) -> None:
     """20 steps with the code of a checkout."""
     if (out / "report.html").exists():
@@ -42,8 +45,7 @@ def learn(checkout: Path, strategy: str, *, wrapped: bool, out: Path) -> None:
     settings = [text for setting in STRATEGIES[strategy] for text in ("--set", setting)]
     plugin = "--efficient-cls" if wrapped else "--no-efficient-cls"
     subprocess.run(
-        [sys.executable, "-m", "leocod", "run", "--strategy", strategy, plugin, "--steps", "20"]
-        + ["--evaluate-every", "7", "--threads", "1", *settings, "--out", str(out)],
+        [sys.executable, "-m", "leocod", "run", "--strategy", strategy, plugin, *STREAM, *settings, "--out", str(out)],
         env=os.environ | {"PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"},
         check=True,
         stdout=subprocess.DEVNULL,
@@ -113,7 +115,9 @@ def main() -> None:
             before, now = (figures(options.out / side / name) for side in ("before", "now"))
             changed = [key for key in before if before[key] != now[key]]
             differences += bool(changed)
-            print(f"{name:<20} {'DIFFERS: ' + ', '.join(changed) if changed else 'identical'}  {now['fast']}", flush=True)
+            print(
+                f"{name:<20} {'DIFFERS: ' + ', '.join(changed) if changed else 'identical'}  {now['fast']}", flush=True
+            )
     if not options.only_before:
         print(f"{2 * len(STRATEGIES)} pairs of runs, {differences} differ")
     sys.exit(bool(differences))

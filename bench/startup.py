@@ -52,12 +52,12 @@ import torch
 done("import torch")
 import torchvision
 done("import torchvision")
-import leocod.session
-done("import leocod.session and all below it")
-from leocod.config import load_config, override
+import leocod.run.session
+done("import leocod.run.session and all below it")
+from leocod.run.config import load_config, override
 config = load_config(None, [override("threads=" + sys.argv[1])])
 done("read the config")
-from leocod.experiment import build
+from leocod.run.experiment import build
 benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)
 labels = {frame.id: labels for frame, labels in benchmark.test}
 done("draw the test frames")

@@ -24,8 +24,8 @@ from torch import Tensor
 
 from leocod.detectors.faster_rcnn import faster_rcnn_model
 from leocod.detectors.tiny import Tiny, tiny_model
-from leocod.efficient_cls import EfficientCLS
 from leocod.networks.two_stage import TwoStage
+from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.base import ReplayStrategy
 from leocod.types import Step
 

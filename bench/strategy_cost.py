@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from leocod.config import ExperimentConfig, load_config
-from leocod.environment import command_line, environment
-from leocod.experiment import build
-from leocod.find import names, part
+from leocod.run.config import ExperimentConfig, load_config
+from leocod.run.environment import command_line, environment
+from leocod.run.experiment import build
+from leocod.run.find import names, part
 
 BOUNDARY = 20
 COLUMNS = {

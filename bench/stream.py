@@ -162,12 +162,12 @@ LAYOUTS: dict[str, Callable[[Scene], Callable[[], Benchmark]]] = {
 def pictures(count: int) -> list[Any]:
     """Frames of the built-in world, in the size of the files."""
     walk = Wander(WanderOptions(steps=-(-count // 16), height=SIZE[0], width=SIZE[1]), seed=0)
-    return [frame.image() for step in range(walk.steps) for frame, _ in walk.moment(step)][:count]
+    return [frame.image() for step in range(walk.steps) for frame, _ in walk.frames_of(step)][:count]
 
 
 def read(benchmark: Benchmark, step: int) -> None:
     """What a stream does to hand out a step."""
-    for frame, _ in benchmark.moment(step):
+    for frame, _ in benchmark.frames_of(step):
         frame.loaded()
 
 

@@ -20,7 +20,7 @@ from harness import arguments, in_turn, record, table
 from step import Floor, Pass, passes_of
 from torch import Tensor, nn
 
-from leocod.batch import Batch
+from leocod.training.batch import Batch
 
 
 class InBfloat16(Floor):

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from harness import RESULTS
 
-from leocod.environment import source_state
+from leocod.run.environment import source_state
 
 SETTINGS = {
     "benchmark": "{name: wander, steps: 6, width: 256, height: 192}",

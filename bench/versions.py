@@ -30,7 +30,7 @@ def learn(case: str, threads: int) -> None:
     import torch
     from cases import CASES, learner_of
 
-    from leocod.environment import source_state
+    from leocod.run.environment import source_state
 
     learner, steps = learner_of(CASES[case])
     torch.set_num_threads(threads)

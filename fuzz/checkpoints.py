@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leocod.checkpoint import CHECKSUM, seal
-from leocod.config import load_config, override
 from leocod.events import RunStarted, StepFinished
-from leocod.experiment import build, load_learner
-from leocod.rundir import RunDirectory, write_text
-from leocod.sinks.checkpoints import Checkpoints
+from leocod.files.checkpoint import CHECKSUM, seal
+from leocod.files.run_directory import RunDirectory, write_text
+from leocod.run.config import load_config, override
+from leocod.run.experiment import build, load_learner
+from leocod.run.record.checkpoints import Checkpoints
 
 SMALL = (
     "benchmark={name: wander, steps: 1, width: 32, height: 32, classes: 2, places: 1, instances: 2}",

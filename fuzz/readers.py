@@ -23,14 +23,14 @@ from leocod.benchmarks.coco_video import CocoVideo
 from leocod.benchmarks.egoobjects import EgoObjects
 from leocod.benchmarks.oak import Oak
 from leocod.benchmarks.video import Video
-from leocod.config import load_config, override
 from leocod.data.check import check
-from leocod.data.footage import Footage
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import orientation_of, pixels_of, size_of
-from leocod.labelling import BudgetLabeller
-from leocod.stream import Stream
-from leocod.videofile import VideoFile
+from leocod.files.images import orientation_of, pixels_of, size_of
+from leocod.files.videos import VideoFile
+from leocod.labelling.budget import BudgetLabeller
+from leocod.readers.footage import Footage
+from leocod.run.config import load_config, override
+from leocod.stream.recorded import Stream
 from leocod.weights import known_classes, start
 
 LONGEST_LINE = 3000

@@ -20,8 +20,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from readers import READERS
 from work import BEGUN, CURRENT, READ, REFUSED, STARTED, STILL, TRIES, Finding, keep, work
+
+from readers import READERS
 
 GRACE = 15
 """Seconds after which a try that has not rung its own bell, being inside a library, is ended from outside."""

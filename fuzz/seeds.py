@@ -19,8 +19,8 @@ from safetensors.torch import save_file
 from torch import nn
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.config import load_config
-from leocod.imagefile import ORIENTATION
+from leocod.files.images import ORIENTATION
+from leocod.run.config import load_config
 from leocod.weights import save_weights
 from leocod.weights.names import VOC, coco_rows
 from leocod.weights.torchvision_files import MEAN, STD

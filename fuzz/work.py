@@ -25,9 +25,9 @@ from types import FrameType
 from typing import Any, Literal
 
 from mutations import Files, mutated
-from readers import READERS, Reader, all_seeds
 
 from leocod.errors import LeocodError
+from readers import READERS, Reader, all_seeds
 
 SECONDS = 20
 """Of computing in one try; more is a hang."""

@@ -34,6 +34,6 @@ def jump() -> None:
 
 if __name__ == "__main__":
     jump()
-    from leocod.cli import app
+    from leocod.cli.main import app
 
     app()

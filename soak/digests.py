@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from leocod.checkpoint import newest_checkpoint
-from leocod.rundir import RunDirectory, packed_events
+from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.run_directory import RunDirectory, packed_events
 
 TIMES = {"seconds", "seconds_by_part"}
 

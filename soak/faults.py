@@ -28,7 +28,7 @@ import sources
 from trial import Lab, Trial
 
 import leocod
-from leocod.environment import source_state
+from leocod.run.environment import source_state
 
 FAULTS: dict[str, Callable[[Lab], Iterator[Trial]]] = {
     "disk too small": disks.too_small_disks,

@@ -26,7 +26,7 @@ from digests import digests
 from whole import whole
 
 import leocod
-from leocod.environment import source_state
+from leocod.run.environment import source_state
 
 WORLD = (
     *("--set", "benchmark.width=64", "--set", "benchmark.height=48", "--set", "detector.short_side=48"),
@@ -87,7 +87,7 @@ def _be(arguments: list[str], log: Path) -> int:
     os.dup2(file, 1)
     os.dup2(file, 2)
     sys.argv = ["leocod", *arguments]
-    from leocod.cli import app
+    from leocod.cli.main import app
 
     code = 1
     try:
@@ -182,7 +182,7 @@ def main() -> None:
         raise SystemExit(f"{options.home} is there already. Remove it first.")
     options.home.mkdir(parents=True)
     # Imported once, for all that are forked.
-    import_module("leocod.session")
+    import_module("leocod.run.session")
     import_module("leocod.sinks.console")
 
     waiting: list[int] = []

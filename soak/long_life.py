@@ -15,11 +15,11 @@ from statistics import median
 from typing import Any
 
 import leocod
-from leocod.config import load_config, override
-from leocod.environment import source_state
 from leocod.events import Event, StepFinished
-from leocod.session import run_experiment
-from leocod.sinks.base import Resting
+from leocod.run.config import load_config, override
+from leocod.run.environment import source_state
+from leocod.run.session import run_experiment
+from leocod.sinks.base import BaseSink
 
 SMALLEST = (
     "benchmark={name: wander, width: 32, height: 32, frames_per_step: 4, classes: 2, places: 2, instances: 2}",
@@ -35,7 +35,7 @@ SMALLEST = (
 EVERY = 100
 
 
-class Vitals(Resting):
+class Vitals(BaseSink):
     """How large and how fast this process is, now and then."""
 
     def __init__(self, run: Path) -> None:

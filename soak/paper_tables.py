@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import leocod
-from leocod.environment import source_state
+from leocod.run.environment import source_state
 
 TABLE = "rpn-loss"
 WORLD = (

@@ -46,7 +46,7 @@ class Shaky(Wander):
             size = {"width": options.width * 3 // 2, "height": options.height * 3 // 2}
             self._larger = Wander(plain.model_copy(update=size), seed=seed)
 
-    def moment(self, step: int) -> Sequence[LabelledFrame]:
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         trouble = self._trouble(step)
         if trouble.get("kind") == "away":
             raise SourceAway("the camera does not answer. Plug it in.")
@@ -57,7 +57,7 @@ class Shaky(Wander):
         if trouble.get("kind") == "ask":
             os.kill(os.getpid(), signal.SIGTERM)
         source = self._larger if self._larger is not None and step >= (self.options.resized_from or 0) else None
-        pairs = super().moment(step) if source is None else source.moment(step)
+        pairs = super().frames_of(step) if source is None else source.frames_of(step)
         if trouble.get("kind") == "lie":
             return [(replace(frame, size=(frame.size[0] + 1, frame.size[1])), labels) for frame, labels in pairs]
         return pairs

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from leocod.checkpoint import read_checkpoint
-from leocod.imagefile import pixels_of
+from leocod.files.checkpoint import read_checkpoint
+from leocod.files.images import pixels_of
 
 
 def whole(path: Path) -> list[str]:

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 from mutations import mutated
-from readers import READERS, Reader, all_seeds
 from work import Finding, one_try, tries
 
 from leocod.errors import InvalidData, LeocodError
+from readers import READERS, Reader, all_seeds
 
 TRIES = 25
 FEWER = {"run-directory": 4, "checkpoint": 6}

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from leocod.efficient_cls import EfficientCLS
 from leocod.learner import Learner
-from leocod.open_classes import OpenClasses
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.plugins.open_classes import OpenClasses
 from leocod.strategies.icarl import ICaRL
 
 WHAT_THE_LOOP_NEEDS = [name for name in vars(Learner) if not name.startswith("_")]

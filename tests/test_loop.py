@@ -7,14 +7,14 @@ import pytest
 
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.errors import SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.labelling import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller
 from leocod.loop import run
+from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL
-from leocod.stream import Stream
+from leocod.stream.recorded import Stream
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_a_step_is_told_with_what_the_learner_could_not_see(world):
     events, _ = events_of(world)
 
     first = next(event for event in events if isinstance(event, StepLearned))
-    true = [labels.classes for _, labels in world.moment(0)]
+    true = [labels.classes for _, labels in world.frames_of(0)]
     assert first.present == tuple(np.unique(np.concatenate(true)).tolist())
     assert set(first.labelled) <= set(first.present)
     assert len(first.labelled_ids) == 2
@@ -105,13 +105,13 @@ class Short(Wander):
 
     ends_at, away_at = 4, None
 
-    def moment(self, step):
+    def frames_of(self, step):
         if step >= self.ends_at:
             raise SourceEnded("No more.")
         if step == self.away_at:
             self.away_at = None
             raise SourceAway("Gone for a moment.")
-        return super().moment(step)
+        return super().frames_of(step)
 
 
 @pytest.fixture

@@ -10,30 +10,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leocod.batch import Batch
     from leocod.benchmarks.base import Benchmark
     from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
     from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
     from leocod.benchmarks.oak import Oak, OakOptions
     from leocod.benchmarks.video import Video, VideoOptions
     from leocod.benchmarks.wander import Wander, WanderOptions
-    from leocod.config import ExperimentConfig
     from leocod.detectors.base import Detector
     from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
     from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions
     from leocod.detectors.tiny import Tiny, TinyOptions
-    from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.errors import LeocodError
     from leocod.evaluation.ap import average_precision
     from leocod.evaluation.continual import cap, fap, forgetting
     from leocod.evaluation.evaluator import Evaluator
     from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned
-    from leocod.labelling import BudgetLabeller, FixedLabeller
+    from leocod.labelling.budget import BudgetLabeller
+    from leocod.labelling.fixed import FixedLabeller
     from leocod.learner import Learned, Learner
     from leocod.loop import run
-    from leocod.memory import ReplayMemory
-    from leocod.open_classes import OpenClasses
-    from leocod.session import resume_experiment, run_experiment
+    from leocod.memory.replay import ReplayMemory
+    from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
+    from leocod.plugins.open_classes import OpenClasses
+    from leocod.run.config import ExperimentConfig
+    from leocod.run.session import resume_experiment, run_experiment
     from leocod.settings import Settings
     from leocod.strategies.agem import AGEM, AGEMOptions
     from leocod.strategies.base import (
@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from leocod.strategies.incremental import Incremental
     from leocod.strategies.iod import IOD, IODOptions
     from leocod.strategies.offline import Offline, OfflineOptions
-    from leocod.stream import Stream
+    from leocod.stream.recorded import Stream
+    from leocod.training.batch import Batch
     from leocod.types import Detections, Frame, Labels, LossWeights, Step
 
 __version__ = "0.1.0"
@@ -60,9 +61,9 @@ __version__ = "0.1.0"
 _HOME = {
     "AGEM": "strategies.agem",
     "AGEMOptions": "strategies.agem",
-    "Batch": "batch",
+    "Batch": "training.batch",
     "Benchmark": "benchmarks.base",
-    "BudgetLabeller": "labelling",
+    "BudgetLabeller": "labelling.budget",
     "CocoVideo": "benchmarks.coco_video",
     "CocoVideoOptions": "benchmarks.coco_video",
     "DERPP": "strategies.derpp",
@@ -71,17 +72,17 @@ _HOME = {
     "Detector": "detectors.base",
     "EWC": "strategies.ewc",
     "EWCOptions": "strategies.ewc",
-    "EfficientCLS": "efficient_cls",
-    "EfficientCLSOptions": "efficient_cls",
+    "EfficientCLS": "plugins.efficient_cls",
+    "EfficientCLSOptions": "plugins.efficient_cls",
     "EgoObjects": "benchmarks.egoobjects",
     "EgoObjectsOptions": "benchmarks.egoobjects",
     "Evaluated": "events",
     "Evaluator": "evaluation.evaluator",
     "Event": "events",
-    "ExperimentConfig": "config",
+    "ExperimentConfig": "run.config",
     "FasterRCNNDetector": "detectors.faster_rcnn",
     "FasterRCNNOptions": "detectors.faster_rcnn",
-    "FixedLabeller": "labelling",
+    "FixedLabeller": "labelling.fixed",
     "Frame": "types",
     "GDumb": "strategies.gdumb",
     "ICaRL": "strategies.icarl",
@@ -100,8 +101,8 @@ _HOME = {
     "OakOptions": "benchmarks.oak",
     "Offline": "strategies.offline",
     "OfflineOptions": "strategies.offline",
-    "OpenClasses": "open_classes",
-    "ReplayMemory": "memory",
+    "OpenClasses": "plugins.open_classes",
+    "ReplayMemory": "memory.replay",
     "ReplayOptions": "strategies.base",
     "ReplayStrategy": "strategies.base",
     "RetinaNetDetector": "detectors.retinanet",
@@ -114,7 +115,7 @@ _HOME = {
     "StepLearned": "events",
     "Strategy": "strategies.base",
     "StrategyOptions": "strategies.base",
-    "Stream": "stream",
+    "Stream": "stream.recorded",
     "Tiny": "detectors.tiny",
     "TinyOptions": "detectors.tiny",
     "Video": "benchmarks.video",
@@ -126,8 +127,8 @@ _HOME = {
     "fap": "evaluation.continual",
     "forgetting": "evaluation.continual",
     "run": "loop",
-    "resume_experiment": "session",
-    "run_experiment": "session",
+    "resume_experiment": "run.session",
+    "run_experiment": "run.session",
 }
 """Public name -> the module that defines it."""
 

@@ -9,7 +9,7 @@ def main() -> None:
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from leocod.cli import app
+    from leocod.cli.main import app
 
     if heeded:
         signal.signal(signal.SIGINT, signal.default_int_handler)

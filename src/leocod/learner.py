@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from leocod.detectors.base import Detector
-from leocod.memory import ReplayMemory
+from leocod.memory.replay import ReplayMemory
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
 
 
@@ -44,7 +44,7 @@ class Learner(Protocol):
         ...
 
     @property
-    def in_use(self) -> Detector:
+    def deployed_detector(self) -> Detector:
         """The detector that people use: what `predict` asks."""
         ...
 

@@ -11,7 +11,7 @@ from leocod.evaluation.audit import audit_pseudo_labels
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, Event, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.learner import Learned, Learner
-from leocod.stream import Steps
+from leocod.stream.base import Steps
 from leocod.types import Labels, Step
 
 

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leocod.errors import InvalidFrame, InvalidLabels
-from leocod.imagefile import pixels_of
-
-Image = NDArray[np.uint8]
-"""Pixels, height x width x 3, red first."""
+from leocod.files.images import Image as Image
+from leocod.files.images import pixels_of
 
 Images = Sequence[Image]
 

@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions
-from leocod.data.recording import Entry, Problem, Recording, split
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.labelling import BudgetLabeller, FixedLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.fixed import FixedLabeller
+from leocod.readers.recording import Entry, Problem, Recording, split
+from leocod.stream.recorded import Stream
 from leocod.types import Labels
 
 
@@ -23,7 +24,7 @@ class Small(Benchmark):
     def __init__(self, a_frame):
         self._frame = a_frame(0)
 
-    def moment(self, step):
+    def frames_of(self, step):
         return [self._frame]
 
 
@@ -77,11 +78,11 @@ def test_a_recording_is_a_benchmark(folder):
 
 
 def test_frames_are_decoded_when_they_are_used(folder):
-    assert {frame.bytes for frame, _ in Films(folder).moment(0)} == {0}
+    assert {frame.bytes for frame, _ in Films(folder).frames_of(0)} == {0}
 
 
 def test_a_size_that_no_file_tells_is_the_pictures(folder):
-    assert [frame.size for frame, _ in Films(folder, sizeless=True).moment(0)] == [(60, 80)] * 3
+    assert [frame.size for frame, _ in Films(folder, sizeless=True).frames_of(0)] == [(60, 80)] * 3
 
 
 @pytest.mark.parametrize("damage", [b"", b"no picture", None], ids=["empty", "odd", "missing"])

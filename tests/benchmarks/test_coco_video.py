@@ -8,8 +8,8 @@ import pytest
 
 from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
 from leocod.errors import InvalidData
-from leocod.labelling import BudgetLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.stream.recorded import Stream
 
 
 def benchmark(file, **options):
@@ -33,7 +33,7 @@ def test_every_frame_is_handed_out_or_held_out_in_its_own_shape(a_coco, sizes, t
 
 
 def test_the_truth_is_what_the_file_says(a_coco):
-    pairs = benchmark(a_coco(9)).moment(1)
+    pairs = benchmark(a_coco(9)).frames_of(1)
 
     assert [labels.boxes.tolist() for _, labels in pairs] == [[[1, 2, 6, 7]], [[1, 2, 7, 7]], [[1, 2, 8, 7]]]
     assert [labels.classes.tolist() for _, labels in pairs] == [[0], [1], [0]]
@@ -65,7 +65,7 @@ def test_nothing_need_be_held_out(a_coco):
 
 def test_a_step_beyond_the_last_is_no_step(a_coco):
     with pytest.raises(IndexError, match="3 steps"):
-        benchmark(a_coco(9)).moment(3)
+        benchmark(a_coco(9)).frames_of(3)
 
 
 def test_a_file_without_images_is_told(a_coco):
@@ -82,8 +82,8 @@ def test_a_file_that_tells_its_steps_is_followed_unless_told_otherwise(a_coco):
 
     own, anew = benchmark(file), benchmark(file, own_steps=False)
 
-    assert [[frame.id for frame, _ in own.moment(step)] for step in range(own.steps)] == [[0], [2, 3]]
-    assert [[frame.id for frame, _ in anew.moment(step)] for step in range(anew.steps)] == [[0, 1, 2]]
+    assert [[frame.id for frame, _ in own.frames_of(step)] for step in range(own.steps)] == [[0], [2, 3]]
+    assert [[frame.id for frame, _ in anew.frames_of(step)] for step in range(anew.steps)] == [[0, 1, 2]]
 
 
 def test_steps_that_leave_some_out_are_told(a_coco):

@@ -8,8 +8,8 @@ import pytest
 
 from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
 from leocod.errors import InvalidData
-from leocod.labelling import BudgetLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.stream.recorded import Stream
 
 
 def egoobjects(root, **options):
@@ -43,7 +43,7 @@ def test_every_frame_of_the_original_layout_comes_in_its_own_shape(an_original, 
 def test_the_evaluation_file_can_be_the_test_set(an_original):
     benchmark = egoobjects(an_original, frames_per_step=3, test="eval", steps=1)
 
-    assert [len(benchmark.moment(step)) for step in range(benchmark.steps)] == [3]
+    assert [len(benchmark.frames_of(step)) for step in range(benchmark.steps)] == [3]
     assert [int(frame.image()[0, 0, 0]) for frame, _ in benchmark.test] == [0, 1]
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.errors import InvalidData
-from leocod.labelling import BudgetLabeller, FixedLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.fixed import FixedLabeller
+from leocod.stream.recorded import Stream
 
 
 def oak(root, **options):
@@ -35,7 +36,7 @@ def test_every_frame_of_the_processed_layout_comes_in_its_own_shape(a_processed,
         [(n, shapes[n]) for n in (4, 5, 6)],
         [(n, shapes[n]) for n in (8, 9)],
     ]
-    assert [labels.boxes.tolist() for _, labels in benchmark.moment(0)] == [[[1, 2, 2, 9]], [], [[1, 2, 4, 9]]]
+    assert [labels.boxes.tolist() for _, labels in benchmark.frames_of(0)] == [[[1, 2, 2, 9]], [], [[1, 2, 4, 9]]]
     assert [int(frame.image()[0, 0, 0]) for frame, _ in benchmark.test] == [3, 7]
     assert benchmark.classes == ("mug", "book")
 

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from leocod.benchmarks.video import Video, VideoOptions
-from leocod.labelling import BudgetLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.stream.recorded import Stream
 
 LABELLED = (0, 1, 3, 7)
 
@@ -74,14 +74,14 @@ def test_photos_are_upright_in_size_and_pixels(tmp_path, labels):
     benchmark = video(tmp_path / "photos", labels=labels)
 
     # A quarter clockwise: what was in the upper left corner is in the upper right one.
-    for frame, _ in (*benchmark.moment(0), *benchmark.test):
+    for frame, _ in (*benchmark.frames_of(0), *benchmark.test):
         assert frame.size == (80, 60)
         assert frame.image()[0, [0, -1], 0].tolist() == [0, 255]
         assert frame.bytes == 0
 
 
 def test_a_photo_that_is_upright_keeps_its_file(folder, labels):
-    assert all(isinstance(frame.content, Path) for frame, _ in video(folder, labels=labels).moment(0))
+    assert all(isinstance(frame.content, Path) for frame, _ in video(folder, labels=labels).frames_of(0))
 
 
 def test_a_test_frame_that_cannot_be_read_is_lost_and_one_without_labels_is_not(folder, labels):
@@ -113,7 +113,7 @@ def test_only_labelled_frames_are_revealed_or_known(request, source, labels):
 def test_steps_of_a_film_can_be_asked_for_in_any_order(film, labels):
     benchmark = video(film, labels=labels)
 
-    values = [[round(frame.image()[0, 0, 0] / 20) for frame, _ in benchmark.moment(step)] for step in (2, 0, 1)]
+    values = [[round(frame.image()[0, 0, 0] / 20) for frame, _ in benchmark.frames_of(step)] for step in (2, 0, 1)]
 
     assert values == [[8, 9], [0, 1, 2], [4, 5, 6]]
 
@@ -121,7 +121,7 @@ def test_steps_of_a_film_can_be_asked_for_in_any_order(film, labels):
 def test_a_film_is_not_held_in_memory(film, labels):
     benchmark = video(film, labels=labels)
 
-    assert {frame.bytes for step in range(benchmark.steps) for frame, _ in benchmark.moment(step)} == {0}
+    assert {frame.bytes for step in range(benchmark.steps) for frame, _ in benchmark.frames_of(step)} == {0}
 
 
 def test_workers_that_read_ahead_hand_out_the_same(film, labels, told):

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from leocod.benchmarks.wander import PLACES_KEPT, Wander, WanderOptions
 from leocod.errors import InvalidConfig
 from leocod.evaluation.ap import pairwise_iou
-from leocod.labelling import BudgetLabeller
-from leocod.stream import Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.stream.recorded import Stream
 from leocod.types import LabelledFrame
 from leocod.world.objects import CLASS_NAMES
 
@@ -33,7 +33,7 @@ def equal(one: list[LabelledFrame], other: list[LabelledFrame]) -> bool:
 def test_the_standard_world_has_twenty_classes_and_sixteen_frames_a_step() -> None:
     walk = Wander(WanderOptions(), seed=0)
 
-    frames = walk.moment(0)
+    frames = walk.frames_of(0)
 
     assert (walk.name, walk.steps, walk.classes) == ("wander", 400, CLASS_NAMES)
     assert len(frames) == 16
@@ -41,33 +41,33 @@ def test_the_standard_world_has_twenty_classes_and_sixteen_frames_a_step() -> No
 
 
 def test_equal_seeds_give_equal_frames_and_boxes() -> None:
-    assert equal(list(a_walk().moment(7)), list(a_walk().moment(7)))
+    assert equal(list(a_walk().frames_of(7)), list(a_walk().frames_of(7)))
     assert equal(list(a_walk(steps=6).test), list(a_walk(steps=6).test))
 
 
 def test_another_seed_gives_another_world() -> None:
-    assert not equal(list(a_walk(1).moment(7)), list(a_walk(2).moment(7)))
+    assert not equal(list(a_walk(1).frames_of(7)), list(a_walk(2).frames_of(7)))
     assert [a_walk(1).place_of(step) for step in range(40)] != [a_walk(2).place_of(step) for step in range(40)]
 
 
 def test_a_world_with_a_seed_of_its_own_is_the_same_whatever_the_experiments_seed() -> None:
-    assert equal(list(a_walk(1, seed=2).moment(7)), list(a_walk(2).moment(7)))
+    assert equal(list(a_walk(1, seed=2).frames_of(7)), list(a_walk(2).frames_of(7)))
     assert equal(list(a_walk(1, seed=2).test)[:3], list(a_walk(2).test)[:3])
     assert a_walk(1, seed=0).place_of(30) == a_walk(0).place_of(30)
 
 
 def test_any_step_is_reached_directly() -> None:
     straight = a_walk(stay=2)
-    in_order = [list(straight.moment(step)) for step in range(25)]
+    in_order = [list(straight.frames_of(step)) for step in range(25)]
 
     for step in (24, 3, 11):
-        assert equal(list(a_walk(stay=2).moment(step)), in_order[step])
+        assert equal(list(a_walk(stay=2).frames_of(step)), in_order[step])
 
 
 def test_frame_ids_are_unique_over_training_and_test() -> None:
     walk = a_walk(steps=5)
 
-    training = [frame.id for step in range(5) for frame, _ in walk.moment(step)]
+    training = [frame.id for step in range(5) for frame, _ in walk.frames_of(step)]
     test = [frame.id for frame, _ in walk.test]
 
     assert sorted(training + test) == list(range(5 * 5))
@@ -77,7 +77,7 @@ def test_frame_ids_are_unique_over_training_and_test() -> None:
 def test_boxes_are_inside_the_frame_and_at_least_four_pixels_wide() -> None:
     walk = a_walk(stay=1)
 
-    boxes = np.concatenate([labels.boxes for step in range(0, 40, 4) for _, labels in walk.moment(step)])
+    boxes = np.concatenate([labels.boxes for step in range(0, 40, 4) for _, labels in walk.frames_of(step)])
 
     assert len(boxes) > 80
     assert (boxes[:, :2] >= 0).all()
@@ -113,7 +113,7 @@ def test_cut_and_hidden_things_are_labelled() -> None:
 def test_a_frame_shows_a_handful_of_things() -> None:
     walk = a_walk(stay=2)
 
-    counts = [len(labels) for step in range(0, 40, 2) for _, labels in walk.moment(step)]
+    counts = [len(labels) for step in range(0, 40, 2) for _, labels in walk.frames_of(step)]
 
     assert 2.8 < np.mean(counts) < 5.2
     assert max(counts) <= 12
@@ -123,7 +123,7 @@ def test_neighbouring_frames_differ_as_two_seconds_apart_and_not_as_in_a_film() 
     def still_there(speed: float) -> float:
         """The share of objects that are where they were one frame before."""
         walk = a_walk(frames_per_step=16, speed=speed)
-        labels = [labels for step in range(0, walk.steps, 8) for _, labels in walk.moment(step)]
+        labels = [labels for step in range(0, walk.steps, 8) for _, labels in walk.frames_of(step)]
         same = [
             ((pairwise_iou(one.boxes, other.boxes) > 0.5) & (one.classes[:, None] == other.classes)).any(axis=1)
             for one, other in pairwise(labels)
@@ -154,7 +154,7 @@ def test_only_some_classes_are_shown_and_labelled() -> None:
     names = ("dog", "mug", "chair", "lamp", "van", "book", "plant", "bottle")
     walk = a_walk(only=names, stay=1)
 
-    labels = [labels for step in range(0, 40, 4) for _, labels in walk.moment(step)]
+    labels = [labels for step in range(0, 40, 4) for _, labels in walk.frames_of(step)]
     kinds = {item.kind for place in range(10) for item in walk._items(place, 0)}
 
     assert walk.classes == names
@@ -166,7 +166,9 @@ def test_fewer_classes_are_the_first_of_the_list() -> None:
     walk = a_walk(classes=3, places=4)
 
     assert walk.classes == CLASS_NAMES[:3]
-    assert {int(number) for step in range(0, 40, 4) for _, label in walk.moment(step) for number in label.classes} == {
+    assert {
+        int(number) for step in range(0, 40, 4) for _, label in walk.frames_of(step) for number in label.classes
+    } == {
         0,
         1,
         2,
@@ -230,9 +232,9 @@ def test_a_negative_seed_and_a_step_beyond_the_walk_are_refused() -> None:
     with pytest.raises(InvalidConfig, match="seed"):
         a_walk(-1)
     with pytest.raises(IndexError):
-        a_walk().moment(40)
+        a_walk().frames_of(40)
     with pytest.raises(IndexError):
-        a_walk().moment(-1)
+        a_walk().frames_of(-1)
 
 
 def test_every_option_has_its_help() -> None:
@@ -241,7 +243,7 @@ def test_every_option_has_its_help() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(64, 48), (48, 96), (240, 96), (320, 240)])
 def test_other_sizes_work(width: int, height: int) -> None:
-    frame, _ = a_walk(width=width, height=height).moment(0)[0]
+    frame, _ = a_walk(width=width, height=height).frames_of(0)[0]
 
     assert frame.image().shape == (height, width, 3)
     assert frame.image().std() > 10

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from leocod import find
-from leocod.efficient_cls import EfficientCLS
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.run import find
 from leocod.types import Labels, Step
 
 SOON = ("boundary_every", "warp_every")

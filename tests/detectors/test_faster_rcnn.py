@@ -7,12 +7,12 @@ import pytest
 import torch
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.config import load_config, override
 from leocod.detectors.base import Detector
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.find import part
 from leocod.networks.backbones import BACKBONES
+from leocod.run.config import load_config, override
+from leocod.run.find import part
 from leocod.types import Labels
 from leocod.weights import save_weights
 

@@ -9,15 +9,15 @@ from torchvision.models.detection import RetinaNet, retinanet_resnet50_fpn
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod import find
-from leocod.config import load_config, override
 from leocod.detectors.base import Detector
 from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, retinanet_model
 from leocod.detectors.tiny import TinyBackbone
-from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.one_stage import OneStage
-from leocod.open_classes import OpenClasses
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.plugins.open_classes import OpenClasses
+from leocod.run import find
+from leocod.run.config import load_config, override
 from leocod.types import Labels, Step
 from leocod.weights import save_weights
 

@@ -45,6 +45,6 @@ def test_anchors_are_exact_in_half_precision():
         detector = Tiny(("mug",), options).to("cpu", precision)
         batch, _, _ = detector.prepared([image])
         with torch.no_grad(), detector.working():
-            anchors[precision] = detector.scored(batch, detector.features(batch.tensors)).anchors
+            anchors[precision] = detector.rpn_outputs(batch, detector.features(batch.tensors)).anchors
 
     assert torch.equal(anchors["float32"], anchors["bfloat16"])

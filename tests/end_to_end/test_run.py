@@ -13,13 +13,13 @@ from digests import digests
 from PIL import Image as PillowImage
 from typer.testing import CliRunner
 
-from leocod.checkpoint import read_checkpoint
-from leocod.cli import app
-from leocod.config import load_config
+from leocod.cli.main import app
 from leocod.evaluation.ap import average_precision
 from leocod.evaluation.continual import cap, fap, forgetting, presence_table
 from leocod.evaluation.metrics import Metrics
 from leocod.events import StepArrived
+from leocod.files.checkpoint import read_checkpoint
+from leocod.run.config import load_config
 from leocod.types import Detections, Labels
 
 SMALL = (

@@ -12,7 +12,7 @@ from leocod.types import Image
 @pytest.fixture(scope="session")
 def frames() -> list[Image]:
     world = Wander(WanderOptions(steps=8, places=3), seed=3)
-    return [frame.image() for step in range(8) for frame, _ in list(world.moment(step))[::8]]
+    return [frame.image() for step in range(8) for frame, _ in list(world.frames_of(step))[::8]]
 
 
 @pytest.fixture(scope="session")

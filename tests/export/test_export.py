@@ -8,13 +8,13 @@ import torch
 from PIL import Image as PillowImage
 from typer.testing import CliRunner, Result
 
-from leocod.checkpoint import newest_checkpoint
-from leocod.cli import app
+from leocod.cli.main import app
 from leocod.errors import InvalidData, InvalidRun
 from leocod.export import export as module
 from leocod.export.agreement import ExportDiffers
 from leocod.export.export import export, load_detector
-from leocod.rundir import RunDirectory
+from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.run_directory import RunDirectory
 from leocod.types import Detections, Image
 from leocod.weights import read_weights
 

@@ -14,12 +14,12 @@ from PIL import Image as PillowImage
 from safetensors import safe_open
 from torchvision.ops import batched_nms
 
-from leocod.config import load_mapping
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidConfig, InvalidRun, UnknownName
 from leocod.export.agreement import Cut, agreement
 from leocod.export.formats import ABOUT_FILE, OPSET, Exported, Format, check_installed, known_format, read, write
 from leocod.export.graph import nms_in_onnx
+from leocod.run.config import load_mapping
 from leocod.types import Image
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "use_exported.py"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from digests import digests
 
-from leocod.config import ExperimentConfig, laid_over, load_config, override
 from leocod.events import Event, StepFinished
-from leocod.rundir import write_text
-from leocod.session import run_experiment
-from leocod.sinks.base import Resting
+from leocod.files.run_directory import write_text
+from leocod.run.config import ExperimentConfig, laid_over, load_config, override
+from leocod.run.session import run_experiment
+from leocod.sinks.base import BaseSink
 
 SMALLEST = (
     "benchmark={name: 'shaky:Shaky', trouble: trouble.json, steps: 5, width: 64, height: 48}",
@@ -28,7 +28,7 @@ SMALLEST = (
 )
 
 
-class At(Resting):
+class At(BaseSink):
     """Does something after a step."""
 
     def __init__(self, step: int, action: Callable[[], object]) -> None:
@@ -44,7 +44,7 @@ class At(Resting):
 def short_report() -> Iterator[None]:
     """A page without its figures, which take longer than all the rest and are tested elsewhere."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("leocod.session.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
+        patched.setattr("leocod.run.session.write_report", lambda runs, out: write_text(out, f"<html>{runs}</html>"))
         yield
 
 

@@ -16,9 +16,9 @@ from digests import digests
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from whole import whole
 
-from leocod.config import ExperimentConfig
 from leocod.errors import InvalidRun
-from leocod.session import resume_experiment, run_experiment
+from leocod.run.config import ExperimentConfig
+from leocod.run.session import resume_experiment, run_experiment
 from leocod.sinks.tensorboard import CurveFile
 
 

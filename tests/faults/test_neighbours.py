@@ -17,11 +17,14 @@ from clock import JUMPS
 from digests import digests
 from whole import whole
 
-from leocod.config import ExperimentConfig
 from leocod.errors import InvalidRun, RunExists, SourceAway
-from leocod.session import resume_experiment, run_experiment
+from leocod.run.config import ExperimentConfig
+from leocod.run.session import resume_experiment, run_experiment
 
-HOLDS = "from leocod.rundir import *; lock = RunDirectory(Path('run')).locked(); lock.__enter__(); print(1, flush=True)"
+HOLDS = (
+    "from leocod.files.run_directory import *; lock = RunDirectory(Path('run')).locked(); "
+    "lock.__enter__(); print(1, flush=True)"
+)
 
 
 @pytest.fixture

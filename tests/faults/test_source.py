@@ -18,14 +18,14 @@ from PIL import Image as PillowImage
 from typer.testing import CliRunner
 from whole import whole
 
-from leocod.cli import app
-from leocod.config import ExperimentConfig
-from leocod.convert import convert
+from leocod.cli.main import app
+from leocod.data.convert import convert
 from leocod.errors import Interrupted, InvalidFrame, InvalidRun, LeocodError, SourceAway
 from leocod.evaluation.evaluator import Evaluator
-from leocod.experiment import build
-from leocod.session import resume_experiment, run_experiment
-from leocod.stream import Stream
+from leocod.run.config import ExperimentConfig
+from leocod.run.experiment import build
+from leocod.run.session import resume_experiment, run_experiment
+from leocod.stream.recorded import Stream
 
 RECORDED = "benchmark={name: coco_video, annotations: data/annotations.json}"
 

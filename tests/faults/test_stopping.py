@@ -15,11 +15,11 @@ from digests import digests
 from typer.testing import CliRunner
 from whole import whole
 
-from leocod.cli import app
-from leocod.config import ExperimentConfig
+from leocod.cli.main import app
 from leocod.errors import Interrupted
-from leocod.experiment import build
-from leocod.session import resume_experiment, run_experiment
+from leocod.run.config import ExperimentConfig
+from leocod.run.experiment import build
+from leocod.run.session import resume_experiment, run_experiment
 from leocod.types import Labels
 
 
@@ -71,7 +71,7 @@ def test_asked_to_stop_while_the_report_is_written_a_run_goes_on_with_the_report
     run = Path("run")
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("leocod.session.write_report", interrupted)
+        patched.setattr("leocod.run.session.write_report", interrupted)
         run_experiment(a_config(), run)
 
     assert not (run / "report.html").exists()
@@ -92,7 +92,7 @@ def test_labels_half_noted_when_a_run_is_broken_off_are_noted_once_when_it_goes_
     a_config: Callable[..., ExperimentConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = build(a_config("labels.per_step=2")).labels
-    pairs = build(a_config()).benchmark.moment(0)
+    pairs = build(a_config()).benchmark.frames_of(0)
     revealed = dict(record.labeller.reveal(0, pairs))
 
     with monkeypatch.context() as patched, pytest.raises(Interrupted):

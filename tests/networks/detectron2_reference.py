@@ -104,7 +104,7 @@ def proposals(arrays, seen, size, *, before, after):
     return boxes[whole][suppressed(boxes[whole], 0.7)[:after]]
 
 
-def looked_at(arrays, seen, regions):
+def region_outputs(arrays, seen, regions):
     """Class logits of regions, background last, and their deltas, regions x classes * 4."""
     pooled = roi_align(seen, [regions], (14, 14), spatial_scale=1 / STRIDE, sampling_ratio=0, aligned=True)
     pooled = _stage(arrays, "roi_heads.res5", pooled, stride=2).mean(dim=(2, 3))
@@ -120,7 +120,7 @@ def detections(arrays, picture, *, before=6000, after=1000):
     size = picture.shape[:2]
     seen = features(arrays, picture)
     regions = proposals(arrays, seen, size, before=before, after=after)
-    logits, deltas = looked_at(arrays, seen, regions)
+    logits, deltas = region_outputs(arrays, seen, regions)
     chances = logits.softmax(dim=1)[:, :-1]
     found = []
     for name in range(chances.shape[1]):
@@ -151,7 +151,7 @@ def proposal_losses(arrays, seen, boxes):
 def region_losses(arrays, seen, regions, boxes, classes):
     """Class and box loss over all regions, the true boxes among them, divided by their number."""
     regions = torch.cat([regions, boxes])
-    logits, deltas = looked_at(arrays, seen, regions)
+    logits, deltas = region_outputs(arrays, seen, regions)
     quality, matched = box_iou(boxes, regions).max(dim=0)
     positive = quality >= 0.5
     background = logits.shape[1] - 1

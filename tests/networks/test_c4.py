@@ -84,7 +84,7 @@ def _renamed(name):
 
 
 @pytest.fixture(scope="module")
-def seen(detectron2, arrays, picture):
+def region_features(detectron2, arrays, picture):
     return detectron2.features(arrays, picture)
 
 
@@ -102,7 +102,7 @@ def test_anchors_are_scored_and_moved_as_detectron2_does(detectron2, arrays, det
     batch, _, _ = detector.prepared([image])
     logits, deltas = detectron2.scored_anchors(arrays, seen)
 
-    scored = detector.scored(batch, detector.features(batch.tensors))
+    scored = detector.rpn_outputs(batch, detector.features(batch.tensors))
 
     assert logits.std() > 0.3
     torch.testing.assert_close(scored.anchors, detectron2.anchors(7, 9))
@@ -114,7 +114,7 @@ def test_proposals_are_detectron2s(detectron2, arrays, detector, image, seen):
     batch, sizes, _ = detector.prepared([image])
     expected = detectron2.proposals(arrays, seen, SIZE, before=96, after=16)
 
-    found, real = detector.best(detector.scored(batch, detector.features(batch.tensors)), sizes)
+    found, real = detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes)
 
     assert len(expected) == 16
     torch.testing.assert_close(found[0][real[0]], expected, rtol=1e-4, atol=1e-2)
@@ -123,9 +123,9 @@ def test_proposals_are_detectron2s(detectron2, arrays, detector, image, seen):
 def test_regions_are_looked_at_as_detectron2_does(detectron2, arrays, detector, image, seen):
     regions = detectron2.proposals(arrays, seen, SIZE, before=96, after=16)
     batch, sizes, _ = detector.prepared([image])
-    expected_logits, expected_deltas = detectron2.looked_at(arrays, seen, regions)
+    expected_logits, expected_deltas = detectron2.region_outputs(arrays, seen, regions)
 
-    logits, deltas = detector.looked_at(detector.features(batch.tensors), [regions], sizes)
+    logits, deltas = detector.region_outputs(detector.features(batch.tensors), [regions], sizes)
 
     assert expected_logits.std() > 0.3
     torch.testing.assert_close(logits[:, 0], expected_logits[:, -1], rtol=1e-4, atol=1e-3)
@@ -247,12 +247,12 @@ def test_a_batch_is_what_its_pictures_are_alone(detector, image):
     batch, sizes, _ = detector.prepared([image, other])
 
     with torch.no_grad():
-        found = rows(*detector.best(detector.scored(batch, detector.features(batch.tensors)), sizes))
+        found = rows(*detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes))
 
     for number, one in enumerate([image, other]):
         alone, sizes, _ = detector.prepared([one])
         with torch.no_grad():
-            (expected,) = rows(*detector.best(detector.scored(alone, detector.features(alone.tensors)), sizes))
+            (expected,) = rows(*detector.propose(detector.rpn_outputs(alone, detector.features(alone.tensors)), sizes))
         torch.testing.assert_close(found[number], expected, rtol=1e-3, atol=1e-2)
 
 

@@ -211,13 +211,13 @@ def test_anchors_over_something_unsure_teach_no_background(detector, a_frame):
     unsure = np.array([[10, 10, 34, 34]], np.float32)
     labels = Labels(np.zeros((0, 4)), np.zeros(0), unsure=unsure)
     batch, _, scales = detector.prepared([frame.image()])
-    anchors = detector.judged(batch, detector.features(batch.tensors)).anchors
+    anchors = detector.anchor_outputs(batch, detector.features(batch.tensors)).anchors
     over = box_iou(torch.tensor(unsure) * scales.repeat(1, 2), anchors)[0] >= 0.5
 
     with torch.no_grad():
         whole = detector.loss([frame.image()], [Labels.none()])["anchor_class"]
         careful = detector.loss([frame.image()], [labels])["anchor_class"]
-        chances = detector.judged(batch, detector.features(batch.tensors)).logits[0].sigmoid()
+        chances = detector.anchor_outputs(batch, detector.features(batch.tensors)).logits[0].sigmoid()
 
     left_out = (-0.75 * chances[over] ** 2 * (1 - chances[over]).log()).sum()
     assert over.any()
@@ -239,7 +239,7 @@ def test_an_object_keeps_its_anchors_when_it_is_unsure_too(detector, a_frame):
 def test_class_logits_are_those_of_the_anchor_that_overlaps_the_box_most(detector, batch):
     images, labels = batch
     prepared, _, scales = detector.prepared(images)
-    judged = detector.judged(prepared, detector.features(prepared.tensors))
+    judged = detector.anchor_outputs(prepared, detector.features(prepared.tensors))
 
     found = detector.class_logits(images, [one.boxes for one in labels])
 
@@ -321,10 +321,10 @@ def test_the_class_distance_is_the_divergence_of_softened_chances_added_up_over_
 def test_growing_by_two_classes_leaves_every_old_logit_and_box_as_it_was(detector, batch):
     prepared, _, _ = detector.prepared(batch[0])
     with torch.no_grad():
-        before = detector.judged(prepared, detector.features(prepared.tensors))
+        before = detector.anchor_outputs(prepared, detector.features(prepared.tensors))
 
         moved = detector.extend_classes(["lamp", "dog"])
-        after = detector.judged(prepared, detector.features(prepared.tensors))
+        after = detector.anchor_outputs(prepared, detector.features(prepared.tensors))
 
     assert detector.classes == (*CLASSES, "lamp", "dog")
     assert moved.keys() == GROWING
@@ -426,7 +426,7 @@ def test_in_bfloat16_losses_are_finite_and_near_and_everything_after_the_head_is
     prepared, _, _ = detector.prepared(images)
     with detector.working():
         features = detector.features(prepared.tensors)
-        judged = detector.judged(prepared, features)
+        judged = detector.anchor_outputs(prepared, features)
 
     assert features["0"].dtype == torch.bfloat16
     assert [one.dtype for one in (judged.logits, judged.deltas, judged.anchors)] == [torch.float32] * 3
@@ -443,7 +443,7 @@ def test_anchors_are_the_same_in_every_precision_also_far_from_the_origin(detect
     def anchors():
         prepared, _, _ = detector.prepared([image])
         with torch.no_grad(), detector.working():
-            return detector.judged(prepared, detector.features(prepared.tensors)).anchors
+            return detector.anchor_outputs(prepared, detector.features(prepared.tensors)).anchors
 
     whole = anchors()
     detector.to("cpu", "bfloat16")

@@ -7,7 +7,7 @@ import torch
 from torchvision.models.detection._utils import Matcher
 from torchvision.ops import box_iou
 
-from leocod.networks.targets import BACKGROUND, IGNORED, Lesson, Truth, left_out, match, overlaps, sample
+from leocod.networks.targets import BACKGROUND, IGNORED, PaddedBoxes, TrainingTargets, left_out, match, overlaps, sample
 from leocod.types import Labels
 
 
@@ -19,7 +19,7 @@ def some_boxes(count, random):
 def truth_of(*counts, seed=0):
     random = np.random.default_rng(seed)
     labels = [Labels(some_boxes(count, random), random.integers(0, 3, count)) for count in counts]
-    return labels, Truth.of(labels, torch.ones(len(labels), 2))
+    return labels, PaddedBoxes.of(labels, torch.ones(len(labels), 2))
 
 
 def test_overlaps_are_torchvisions_and_padding_overlaps_nothing():
@@ -61,13 +61,13 @@ def test_a_frame_without_boxes_is_all_background():
 
 def test_background_over_something_unsure_gets_no_word_and_objects_keep_theirs():
     labels = Labels(np.array([[0, 0, 10, 10]]), np.array([0]), unsure=np.array([[0, 0, 10, 12], [40, 40, 60, 60]]))
-    truth, unsure = Truth.of([labels], torch.ones(1, 2)), Truth.unsure([labels], torch.ones(1, 2))
+    truth, unsure = PaddedBoxes.of([labels], torch.ones(1, 2)), PaddedBoxes.unsure([labels], torch.ones(1, 2))
     boxes = torch.tensor([[0.0, 0, 10, 10], [41, 41, 60, 60], [40, 40, 90, 90]])
     _, verdict = match(truth, boxes, above=0.5, below=0.5, best_too=False)
     assert verdict.tolist() == [[1, BACKGROUND, BACKGROUND]]
 
     assert left_out(verdict, unsure, boxes).tolist() == [[1, IGNORED, BACKGROUND]]
-    assert left_out(verdict, Truth.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
+    assert left_out(verdict, PaddedBoxes.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
 
 
 def test_a_draw_takes_at_most_its_part_of_positives_and_fills_up_with_background():
@@ -99,21 +99,21 @@ def test_every_positive_is_drawn_equally_often():
 
 def test_what_a_frame_draws_depends_on_its_seed_alone():
     scales, none = torch.ones(3, 2), [Labels.none()] * 3
-    three = Lesson.of(none, scales, [5, 6, 5])
-    one = Lesson.of(none[:1], scales[:1], [6])
+    three = TrainingTargets.of(none, scales, [5, 6, 5])
+    one = TrainingTargets.of(none[:1], scales[:1], [6])
 
-    together, alone = three.luck(0, torch.zeros(3, 40)), one.luck(0, torch.zeros(1, 25))
+    together, alone = three.random_scores(0, torch.zeros(3, 40)), one.random_scores(0, torch.zeros(1, 25))
 
     assert torch.equal(together[1, :25], alone[0])
     assert torch.equal(together[0], together[2])
     assert not torch.equal(together[0], together[1])
-    assert not torch.equal(three.luck(1, torch.zeros(3, 40)), together)
+    assert not torch.equal(three.random_scores(1, torch.zeros(3, 40)), together)
 
 
 def test_boxes_are_scaled_to_the_networks_input():
     labels = [Labels(np.array([[10, 20, 30, 40]]), np.array([2]))]
 
-    truth = Truth.of(labels, torch.tensor([[2.0, 0.5]]))
+    truth = PaddedBoxes.of(labels, torch.tensor([[2.0, 0.5]]))
 
     assert truth.boxes.tolist() == [[[20, 10, 60, 20]]]
     assert truth.classes.tolist() == [[3]]

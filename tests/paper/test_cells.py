@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from leocod.config import load_config
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.paper import cells
 from leocod.paper.cells import Cell, cells_of, cells_of_all
 from leocod.paper.plan import Plan
 from leocod.paper.table import Row, Table, load
+from leocod.run.config import load_config
 
 WANDER = {"benchmark": {"name": "wander"}}
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from leocod.config import ExperimentConfig, laid_over, load_mapping
-from leocod.environment import command_line
 from leocod.errors import InvalidConfig
 from leocod.paper import cluster
 from leocod.paper.cells import Cell
 from leocod.paper.cluster import Task, run_on_ray
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended, Told, log_of
+from leocod.run.config import ExperimentConfig, laid_over, load_mapping
+from leocod.run.environment import command_line
 
 pytestmark = pytest.mark.slow
 
@@ -183,7 +183,7 @@ def test_a_cluster_of_its_own_is_silent_and_ends_with_the_command(plan: Plan, tm
     script.write_text(
         "import signal\n"
         "from pathlib import Path\n"
-        "from leocod.config import load_config\n"
+        "from leocod.run.config import load_config\n"
         "from leocod.paper.cells import Cell\n"
         "from leocod.paper.cluster import run_on_ray\n"
         f"cell = Cell(load_config(Path({str(tmp_path / 'config.yaml')!r})), Path({str(cell.path)!r}))\n"

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from leocod.environment import environment
 from leocod.paper import forecast as module
 from leocod.paper.cells import Cell
 from leocod.paper.forecast import Durations, StepTimes, TimeLeft, durations_of, forecast, kind, queued, time_left
 from leocod.paper.pace import Pace
 from leocod.paper.plan import Plan
+from leocod.run.environment import environment
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 
 from leocod.benchmarks.wander import Wander, WanderOptions
-from leocod.config import BenchmarkPart, ExperimentConfig, load_mapping
 from leocod.errors import InvalidRun, SourceEnded
-from leocod.labelling import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller
 from leocod.paper import pace
 from leocod.paper.cells import Cell
 from leocod.paper.pace import Excerpt, ExcerptOptions, Pace, excerpt_of, measure, pace_of, shortened
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
-from leocod.stream import Reshuffled, Shuffle, Stream
+from leocod.run.config import BenchmarkPart, ExperimentConfig, load_mapping
+from leocod.stream.recorded import Stream
+from leocod.stream.reshuffled import Reshuffled, Shuffle
 
 WORLD = {"name": "wander", "steps": 12, "frames_per_step": 2, "classes": 3, "places": 2, "width": 64, "height": 48}
 
@@ -57,9 +58,9 @@ def test_an_excerpt_hands_out_what_the_whole_has_there() -> None:
     excerpt = an_excerpt()
     whole = Wander(WanderOptions.model_validate({key: value for key, value in WORLD.items() if key != "name"}), seed=3)
 
-    handed_out = [frame.id for step in range(excerpt.steps) for frame, _ in excerpt.moment(step)]
+    handed_out = [frame.id for step in range(excerpt.steps) for frame, _ in excerpt.frames_of(step)]
 
-    assert handed_out == [frame.id for step in (0, 1, 5, 6, 10, 11) for frame, _ in whole.moment(step)]
+    assert handed_out == [frame.id for step in (0, 1, 5, 6, 10, 11) for frame, _ in whole.frames_of(step)]
     assert excerpt.classes == whole.classes
     assert excerpt.options.frames_per_step == 2
 
@@ -80,12 +81,12 @@ def test_an_excerpt_ends_when_it_has_taken_too_long(monkeypatch: pytest.MonkeyPa
     excerpt = an_excerpt()
 
     for step in range(pace.LEAST):
-        excerpt.moment(step)
+        excerpt.frames_of(step)
 
     with pytest.raises(SourceEnded, match="after 4 steps"):
-        excerpt.moment(pace.LEAST)
+        excerpt.frames_of(pace.LEAST)
     # Whoever shows what has been learnt asks for it again, and offline training shows any step.
-    assert len(excerpt.moment(1)) == len(excerpt.moment(pace.LEAST + 1)) == 2
+    assert len(excerpt.frames_of(1)) == len(excerpt.frames_of(pace.LEAST + 1)) == 2
 
 
 def test_a_run_on_an_excerpt_that_ends_early_is_a_whole_run(

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from leocod.config import load_config, load_mapping
 from leocod.errors import InvalidConfig, RunExists
 from leocod.paper.plan import STANDARD, Plan, benchmark_config
 from leocod.paper.table import Table
+from leocod.run.config import load_config, load_mapping
 
 ROOT = Path(__file__).parents[2]
 

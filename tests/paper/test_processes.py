@@ -63,7 +63,7 @@ def test_cells_end_with_the_process_that_started_them(plan: Plan, tmp_path: Path
     script = tmp_path / "starts_one.py"
     script.write_text(
         "from pathlib import Path\n"
-        "from leocod.config import load_config\n"
+        "from leocod.run.config import load_config\n"
         "from leocod.paper.cells import Cell\n"
         "from leocod.paper.processes import run_cells\n"
         "if __name__ == '__main__':\n"

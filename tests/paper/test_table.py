@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from leocod.config import laid_over, load_mapping
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.paper.table import Claim, Row, Table, load, names
+from leocod.run.config import laid_over, load_mapping
 
 SOURCE = Path(__file__).parents[3] / "shared" / "seed"
 

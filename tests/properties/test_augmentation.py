@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
-from leocod import augmentation
-from leocod.augmentation import DEGREES
+from leocod.plugins import augmentation
+from leocod.plugins.augmentation import DEGREES
 from leocod.types import Frame, LabelledFrame, Labels
 
 FRAME = (60, 80)

@@ -16,15 +16,13 @@ from hypothesis import strategies as some
 from torchvision.models.detection._utils import BoxCoder, Matcher
 from torchvision.ops import clip_boxes_to_image
 
-from leocod.data.marks import Mark, corners, fitted, labels_from
-from leocod.data.recording import Complaints, Problem
 from leocod.errors import InvalidLabels
 from leocod.evaluation.ap import pairwise_iou
 from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,
-    Lesson,
-    Truth,
+    TrainingTargets,
+    PaddedBoxes,
     by_frame,
     left_out,
     match,
@@ -32,6 +30,8 @@ from leocod.networks.targets import (
     pick,
     sample,
 )
+from leocod.readers.marks import Mark, corners, fitted, labels_from
+from leocod.readers.recording import FrameProblems, Problem
 from leocod.types import Detections, Labels, Step
 
 many_boxes = some.lists(arbitrary.boxes(), min_size=1, max_size=12).map(arbitrary.array)
@@ -119,7 +119,7 @@ def test_overlap_is_symmetric_from_0_to_1_and_the_same_in_networks_and_evaluatio
     np.testing.assert_array_equal(iou, pairwise_iou(two, one).T)
     assert ((iou >= 0) & (iou <= 1)).all()
     np.testing.assert_array_equal(np.diag(pairwise_iou(one, one)), 1.0)
-    truth = Truth.of([Labels(one, np.zeros(len(one), np.int64))], torch.ones(1, 2))
+    truth = PaddedBoxes.of([Labels(one, np.zeros(len(one), np.int64))], torch.ones(1, 2))
     np.testing.assert_allclose(overlaps(truth, torch.tensor(two))[0], iou, atol=2e-3)
 
 
@@ -136,7 +136,7 @@ def test_overlap_does_not_change_when_everything_moves_or_grows(one: Any, two: A
 def test_matching_is_torchvisions_but_for_true_boxes_that_nothing_overlaps(
     truth: Labels, boxes: Any, best_too: bool
 ) -> None:
-    rows = Truth.of([truth], torch.ones(1, 2))
+    rows = PaddedBoxes.of([truth], torch.ones(1, 2))
     iou = overlaps(rows, torch.tensor(boxes))[0, : len(truth)]
 
     matched, verdict = match(rows, torch.tensor(boxes), above=0.6, below=0.3, best_too=best_too)
@@ -154,7 +154,7 @@ def test_matching_is_torchvisions_but_for_true_boxes_that_nothing_overlaps(
 
 @given(arbitrary.truths(most=5), many_boxes)
 def test_no_object_that_anything_overlaps_is_left_without_a_box_of_its_own(truth: Labels, boxes: Any) -> None:
-    rows = Truth.of([truth], torch.ones(1, 2))
+    rows = PaddedBoxes.of([truth], torch.ones(1, 2))
 
     _, verdict = match(rows, torch.tensor(boxes), above=0.99, below=0.3, best_too=True)
 
@@ -167,10 +167,10 @@ def test_no_object_that_anything_overlaps_is_left_without_a_box_of_its_own(truth
 @given(some.lists(arbitrary.truths(), min_size=1, max_size=3), many_boxes)
 def test_a_frame_is_matched_the_same_alone_and_beside_others(truths: list[Labels], boxes: Any) -> None:
     anchors = torch.tensor(boxes)
-    together = match(Truth.of(truths, torch.ones(len(truths), 2)), anchors, above=0.5, below=0.3, best_too=True)
+    together = match(PaddedBoxes.of(truths, torch.ones(len(truths), 2)), anchors, above=0.5, below=0.3, best_too=True)
 
     for number, truth in enumerate(truths):
-        alone = match(Truth.of([truth], torch.ones(1, 2)), anchors, above=0.5, below=0.3, best_too=True)
+        alone = match(PaddedBoxes.of([truth], torch.ones(1, 2)), anchors, above=0.5, below=0.3, best_too=True)
         assert torch.equal(alone[1][0], together[1][number])
         assert torch.equal(alone[0][0], together[0][number])
 
@@ -178,16 +178,16 @@ def test_a_frame_is_matched_the_same_alone_and_beside_others(truths: list[Labels
 @given(arbitrary.truths(), some.lists(arbitrary.boxes(), max_size=3), many_boxes)
 def test_what_is_unsure_silences_background_over_it_and_nothing_else(truth: Labels, unsure: Any, boxes: Any) -> None:
     labels = Labels(truth.boxes, truth.classes, unsure=arbitrary.array(unsure))
-    lesson = Lesson.of([labels], torch.ones(1, 2), seeds=[0])
+    targets = TrainingTargets.of([labels], torch.ones(1, 2), seeds=[0])
     anchors = torch.tensor(boxes)
-    _, before = match(lesson.truth, anchors, above=0.5, below=0.3, best_too=False)
+    _, before = match(targets.truth, anchors, above=0.5, below=0.3, best_too=False)
 
-    after = left_out(before, lesson.unsure, anchors)
+    after = left_out(before, targets.unsure, anchors)
 
-    over = (overlaps(lesson.unsure, anchors)[0] >= 0.5).any(dim=0)
+    over = (overlaps(targets.unsure, anchors)[0] >= 0.5).any(dim=0)
     assert torch.equal(after[0] != before[0], over & (before[0] == BACKGROUND))
     assert (after[after != before] == IGNORED).all()
-    assert torch.equal(left_out(after, lesson.unsure, anchors), after)
+    assert torch.equal(left_out(after, targets.unsure, anchors), after)
 
 
 verdicts = some.integers(1, 30).flatmap(
@@ -221,12 +221,17 @@ def test_as_many_are_drawn_as_there_are_and_may_be_and_the_luckiest(
 
 @given(some.integers(0, 2**61), some.integers(1, 70), some.integers(0, 70), some.sampled_from([0, 1]))
 def test_luck_does_not_depend_on_how_long_a_row_is(seed: int, length: int, more: int, draw: int) -> None:
-    lesson = Lesson.of([Labels.none(), Labels.none()], torch.ones(2, 2), seeds=[seed, seed + 1])
+    targets = TrainingTargets.of([Labels.none(), Labels.none()], torch.ones(2, 2), seeds=[seed, seed + 1])
 
-    short, long = lesson.luck(draw, torch.zeros(2, length)), lesson.luck(draw, torch.zeros(2, length + more))
+    short, long = (
+        targets.random_scores(draw, torch.zeros(2, length)),
+        targets.random_scores(draw, torch.zeros(2, length + more)),
+    )
 
     assert torch.equal(short, long[:, :length])
-    assert not torch.equal(lesson.luck(1 - draw, torch.zeros(2, 70)), lesson.luck(draw, torch.zeros(2, 70)))
+    assert not torch.equal(
+        targets.random_scores(1 - draw, torch.zeros(2, 70)), targets.random_scores(draw, torch.zeros(2, 70))
+    )
 
 
 @given(some.lists(some.tuples(some.integers(0, 3), some.integers(-8, 8)), max_size=10))
@@ -281,7 +286,7 @@ def test_clipping_puts_boxes_inside_and_leaves_what_is_inside(rows: Any, size: t
 
 @given(some.lists(some.tuples(arbitrary.truths(), some.integers(1, 8), some.integers(1, 8)), min_size=1, max_size=3))
 def test_true_boxes_are_scaled_to_the_input_each_frame_by_its_own_scale(frames: list[tuple[Labels, int, int]]) -> None:
-    truth = Truth.of([labels for labels, _, _ in frames], torch.tensor([[x / 4, y / 4] for _, x, y in frames]))
+    truth = PaddedBoxes.of([labels for labels, _, _ in frames], torch.tensor([[x / 4, y / 4] for _, x, y in frames]))
 
     assert truth.real.sum(dim=1).tolist() == [len(labels) for labels, _, _ in frames]
     for number, (labels, x, y) in enumerate(frames):
@@ -343,7 +348,7 @@ marks = some.tuples(
 @given(some.lists(marks, max_size=4), arbitrary.sizes)
 def test_the_marks_of_a_frame_are_labels_inside_it_or_told_one_by_one(rows: Any, size: tuple[int, int]) -> None:
     told: list[Problem] = []
-    tell = Complaints(told.append, Path("a.json"), "image 5", 3)
+    tell = FrameProblems(told.append, Path("a.json"), "image 5", 3)
 
     labels = labels_from(
         [Mark(f"mark {number}", *row) for number, row in enumerate(rows)],

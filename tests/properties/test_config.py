@@ -15,9 +15,9 @@ from hypothesis import strategies as some
 from hypothesis.strategies import SearchStrategy
 from pydantic.fields import FieldInfo
 
-from leocod.config import PARTS, ExperimentConfig, Part, differences, laid_over, load_config, load_mapping, override
 from leocod.errors import InvalidConfig
-from leocod.find import names, part
+from leocod.run.config import PARTS, ExperimentConfig, Part, differences, laid_over, load_config, load_mapping, override
+from leocod.run.find import names, part
 from leocod.settings import Settings
 
 texts = some.text(some.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

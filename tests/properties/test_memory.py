@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from leocod.memory import ALL, ReplayMemory
+from leocod.memory.replay import ALL, ReplayMemory
 from leocod.types import LabelledFrame, Labels, LossWeights
 
 Offer = tuple[int, list[int], bool]

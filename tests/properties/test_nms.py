@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.evaluation.ap import pairwise_iou
 from leocod.networks.two_stage import Scored
+from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL
 from leocod.types import Detections
 

@@ -14,12 +14,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
-from leocod.batch import Batch
 from leocod.benchmarks.base import Benchmark
-from leocod.data.recording import Entry, split, steps_of
-from leocod.gradients import project
-from leocod.labelling import BudgetLabeller, FixedLabeller
-from leocod.stream import Reshuffled, Shuffle, Stream
+from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.fixed import FixedLabeller
+from leocod.readers.recording import Entry, split, steps_of
+from leocod.stream.recorded import Stream
+from leocod.stream.reshuffled import Reshuffled, Shuffle
+from leocod.training.batch import Batch
+from leocod.training.gradients import project
 from leocod.types import LabelledFrame, Labels
 
 budgets = some.integers(0, 8)
@@ -27,7 +29,7 @@ lengths = some.lists(some.integers(0, 7), min_size=1, max_size=6)
 """Frames in each step of a stream."""
 
 
-def moment(frames: int, first: int = 0) -> list[LabelledFrame]:
+def some_frames(frames: int, first: int = 0) -> list[LabelledFrame]:
     """So many frames, each with labels of its own."""
     return [(arbitrary.frame(first + n), Labels([[0, 0, 1, 1]], [(first + n) % 3])) for n in range(frames)]
 
@@ -40,11 +42,11 @@ class Rolled(Benchmark):
 
     def __init__(self, lengths: Sequence[int]) -> None:
         firsts = np.cumsum([0, *lengths])
-        self.moments = [moment(length, int(first)) for length, first in zip(lengths, firsts, strict=False)]
+        self.steps_of_frames = [some_frames(length, int(first)) for length, first in zip(lengths, firsts, strict=False)]
         self.steps = len(lengths)
 
-    def moment(self, step: int) -> list[LabelledFrame]:
-        return self.moments[step]
+    def frames_of(self, step: int) -> list[LabelledFrame]:
+        return self.steps_of_frames[step]
 
     @property
     def test(self) -> list[LabelledFrame]:
@@ -58,7 +60,7 @@ class Rolled(Benchmark):
 def test_a_budget_is_spent_whole_on_frames_of_the_step_in_their_order(
     frames: int, budget: int, seed: int, step: int, nested: bool
 ) -> None:
-    pairs = moment(frames)
+    pairs = some_frames(frames)
 
     revealed = BudgetLabeller(budget, seed=seed, nested=nested).reveal(step, pairs)
 
@@ -72,7 +74,8 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
     frames: int, one: int, two: int, seed: int, step: int
 ) -> None:
     smaller, larger = (
-        BudgetLabeller(budget, seed=seed, nested=True).reveal(step, moment(frames)) for budget in sorted([one, two])
+        BudgetLabeller(budget, seed=seed, nested=True).reveal(step, some_frames(frames))
+        for budget in sorted([one, two])
     )
 
     assert set(smaller) <= set(larger)
@@ -86,14 +89,14 @@ def test_what_is_labelled_does_not_depend_on_what_was_asked_before(
 
     for step in steps:
         fresh = BudgetLabeller(budget, seed=seed, nested=nested)
-        assert set(asked.reveal(step, moment(12))) == set(fresh.reveal(step, moment(12)))
+        assert set(asked.reveal(step, some_frames(12))) == set(fresh.reveal(step, some_frames(12)))
 
 
 @given(some.lists(some.booleans(), max_size=16), budgets, arbitrary.seeds, some.integers(0, 1000), some.booleans())
 def test_a_frame_that_nobody_knows_takes_no_label_from_another(
     known: list[bool], budget: int, seed: int, step: int, nested: bool
 ) -> None:
-    pairs = moment(len(known))
+    pairs = some_frames(len(known))
     holed = [(frame, labels if known[frame.id] else Labels.unknown()) for frame, labels in pairs]
     labeller = BudgetLabeller(budget, seed=seed, nested=nested)
 
@@ -106,7 +109,7 @@ def test_a_frame_that_nobody_knows_takes_no_label_from_another(
 
 @given(some.integers(0, 12), some.frozensets(some.integers(0, 15)))
 def test_a_fixed_choice_is_followed_and_no_more(frames: int, chosen: frozenset[int]) -> None:
-    revealed = FixedLabeller(chosen, per_step=1).reveal(0, moment(frames))
+    revealed = FixedLabeller(chosen, per_step=1).reveal(0, some_frames(frames))
 
     assert set(revealed) == chosen & set(range(frames))
 
@@ -183,7 +186,7 @@ groups = some.lists(some.integers(0, 6), min_size=1, max_size=4).filter(any)
 
 def a_batch(sizes: list[int], seed: int) -> Batch:
     firsts = np.cumsum([0, *sizes])
-    batch = Batch.mean_of("current", *(moment(n, int(first)) for n, first in zip(sizes, firsts, strict=False)))
+    batch = Batch.mean_of("current", *(some_frames(n, int(first)) for n, first in zip(sizes, firsts, strict=False)))
     return batch.seeded(np.random.default_rng(seed))
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
+from leocod.files.run_directory import packed_until
 from leocod.report.reading import Run, ap_name, last_seen
-from leocod.rundir import packed_until
 
 MakeRun = Callable[..., Path]
 

@@ -20,11 +20,11 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
-from leocod.labelling import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller
 from leocod.report.reading import Run
 from leocod.report.report import class_rows, write_report
-from leocod.sinks.labels import LabelRecord
-from leocod.sinks.results import ResultsFile
+from leocod.run.record.labels import LabelRecord
+from leocod.run.record.results import ResultsFile
 
 MakeRun = Callable[..., Path]
 

@@ -1,10 +1,10 @@
 import pytest
 
 from leocod.events import Event, StepFinished
-from leocod.sinks.base import Resting, Sink
+from leocod.sinks.base import BaseSink, Sink
 
 
-class Listener(Resting):
+class Listener(BaseSink):
     def __init__(self) -> None:
         self.heard: list[Event] = []
 

@@ -11,7 +11,7 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, RunFinished, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.rundir import packed_events
+from leocod.files.run_directory import packed_events
 from leocod.sinks.jsonl import JsonLines
 
 

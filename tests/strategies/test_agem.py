@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from leocod.batch import Batch
-from leocod.gradients import gradient_of
 from leocod.strategies.agem import AGEM, AGEMOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import gradient_of
 
 
 class Watched(AGEM):

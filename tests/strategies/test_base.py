@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.batch import Batch
 from leocod.errors import InvalidConfig
-from leocod.gradients import LossScale
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import LossScale
 from leocod.types import LossWeights, Step
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.batch import Batch
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidConfig
 from leocod.strategies.derpp import DERPP, DERPPOptions
+from leocod.training.batch import Batch
 from leocod.types import LossWeights, Step
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from leocod.batch import Batch
 from leocod.errors import InvalidConfig
-from leocod.gradients import gradient_of
 from leocod.strategies.base import Strategy
 from leocod.strategies.ewc import EWC, EWCOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import gradient_of
 
 
 def test_before_the_first_boundary_it_is_plain_fine_tuning(a_detector, a_step):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leocod.efficient_cls import EfficientCLS
+from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.gdumb import GDumb, GDumbOptions
 from leocod.types import Labels
 

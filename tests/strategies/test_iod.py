@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from leocod.batch import Batch
 from leocod.errors import InvalidConfig
 from leocod.strategies.iod import IOD, IODOptions
+from leocod.training.batch import Batch
 
 
 def weights_of(strategy):

@@ -92,9 +92,9 @@ def test_backbone_proposals_and_regions_are_detectron2s(
     with torch.inference_mode():
         batch, sizes, _ = detector.prepared([image])
         features = detector.features(batch.tensors)
-        scored = detector.scored(batch, features)
-        proposals, real = detector.best(scored, sizes)
-        logits, deltas = detector.looked_at(features, [proposals[0][real[0]]], sizes)
+        scored = detector.rpn_outputs(batch, features)
+        proposals, real = detector.propose(scored, sizes)
+        logits, deltas = detector.region_outputs(features, [proposals[0][real[0]]], sizes)
     model.train()
 
     seen = detectron2.features(arrays, image[..., ::-1].copy())
@@ -104,7 +104,7 @@ def test_backbone_proposals_and_regions_are_detectron2s(
     torch.testing.assert_close(scored.deltas[0], moves, atol=1e-4, rtol=1e-4)
     regions = detectron2.proposals(arrays, seen, sizes[0], before=96, after=16)
     torch.testing.assert_close(proposals[0][real[0]], regions, atol=1e-2, rtol=1e-4)
-    their_logits, their_deltas = detectron2.looked_at(arrays, seen, regions)
+    their_logits, their_deltas = detectron2.region_outputs(arrays, seen, regions)
     torch.testing.assert_close(logits[:, [0, 2, 3, 4]], their_logits[:, [20, *kept]], atol=1e-3, rtol=1e-3)
     own, theirs = deltas.unflatten(1, (5, 4))[:, 2:], their_deltas.unflatten(1, (20, 4))[:, kept]
     torch.testing.assert_close(own, theirs, atol=1e-3, rtol=1e-3)

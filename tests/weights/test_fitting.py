@@ -9,7 +9,7 @@ from torchvision.models.detection import retinanet_resnet50_fpn
 
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.errors import InvalidData
-from leocod.weights.fitting import Brought, count_rows, fit, rows_for
+from leocod.weights.fitting import LoadedWeights, count_rows, fit, rows_for
 from leocod.weights.names import BACKGROUND
 
 BOXES_OF_ANCHORS = "head.regression_head.bbox_reg.bias"
@@ -32,8 +32,8 @@ class OneStage(nn.Module):
         self.head.regression_head.bbox_reg = nn.Conv2d(3, 2 * 4, 3)
 
 
-def of(model: nn.Module, *rows: str, **changes: torch.Tensor) -> Brought:
-    return Brought("leocod", "the file", {**model.state_dict(), **changes}, rows)
+def of(model: nn.Module, *rows: str, **changes: torch.Tensor) -> LoadedWeights:
+    return LoadedWeights("leocod", "the file", {**model.state_dict(), **changes}, rows)
 
 
 def test_rows_of_the_same_name_are_taken_and_the_others_stay() -> None:
@@ -106,7 +106,7 @@ def test_tensors_that_do_not_fit_are_named() -> None:
 
 def test_the_first_few_are_named_and_the_others_counted() -> None:
     model = two_stages(1, seed=0)
-    nothing = Brought("leocod", "the file", {}, (BACKGROUND, "mug"))
+    nothing = LoadedWeights("leocod", "the file", {}, (BACKGROUND, "mug"))
 
     with pytest.raises(InvalidData, match=f"and {len(model.state_dict()) - 5} more"):
         fit(model, ("mug",), nothing)

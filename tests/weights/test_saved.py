@@ -13,10 +13,10 @@ import torch
 from safetensors.torch import save_file
 
 from leocod.detectors.tiny import Tiny, TinyOptions, tiny_model
-from leocod.efficient_cls import EfficientCLS
 from leocod.errors import InvalidData, InvalidRun
 from leocod.events import RunFinished, RunStarted, StepFinished
-from leocod.sinks.checkpoints import Checkpoints
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.run.record.checkpoints import Checkpoints
 from leocod.strategies.incremental import Incremental
 from leocod.types import Step
 from leocod.weights.names import BACKGROUND

@@ -13,7 +13,7 @@ import torch
 from leocod.detectors.tiny import Tiny, TinyOptions, tiny_model
 from leocod.errors import InvalidData
 from leocod.events import RunFinished, RunStarted, StepFinished
-from leocod.sinks.checkpoints import Checkpoints
+from leocod.run.record.checkpoints import Checkpoints
 from leocod.strategies.incremental import Incremental
 from leocod.weights import known_classes, save_weights, start
 

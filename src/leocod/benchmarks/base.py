@@ -11,12 +11,13 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from leocod.data.classes import why_no_list
-from leocod.data.pictures import Lost, explained, faults_of
-from leocod.data.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import Upright, one_line, orientation_of, size_of
+from leocod.files.images import Upright, orientation_of, size_of
+from leocod.readers.classes import why_no_list
+from leocod.readers.pictures import Lost, explained, faults_of
+from leocod.readers.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
 from leocod.settings import Settings
+from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels, Picture
 
 OnBadFrame = Literal["stop", "skip"]
@@ -48,7 +49,7 @@ class Benchmark(ABC):
         return 0
 
     @abstractmethod
-    def moment(self, step: int) -> Sequence[LabelledFrame]:
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         """The training frames of one step, in order, each with its true labels. Any step, in any order.
 
         A source that cannot be reached right now raises SourceAway; one that has no more, SourceEnded.
@@ -140,7 +141,7 @@ class Recorded(Benchmark):
             return Upright(entry.picture)
         return entry.picture
 
-    def moment(self, step: int) -> Sequence[LabelledFrame]:
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         if not 0 <= step < self.steps:
             raise IndexError(f"Step {step} of {self.name}, which has {self.steps} steps.")
         return [self._pair(entry) for entry in self._moments[step]]

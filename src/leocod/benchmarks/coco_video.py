@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.data.coco import read_coco_video
-from leocod.data.recording import Recording, Report, split
+from leocod.readers.coco import read_coco_video
+from leocod.readers.recording import Recording, Report, split
 
 
 class CocoVideoOptions(SplitOptions):

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.data.oak import PICTURES, read_oak
-from leocod.data.processed import lists_in, read_processed
-from leocod.data.recording import Recording, Report, only_layout
+from leocod.readers.oak import PICTURES, read_oak
+from leocod.readers.processed import lists_in, read_processed
+from leocod.readers.recording import Recording, Report, only_layout
 
 
 class OakOptions(SplitOptions):

@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import Field
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.data.footage import Footage, Shot
-from leocod.data.recording import Entry, Recording, Report, split
-from leocod.data.video import read_video
+from leocod.readers.footage import Footage, Shot
+from leocod.readers.recording import Entry, Recording, Report, split
+from leocod.readers.video import read_video
 from leocod.types import Picture
 
 

@@ -107,7 +107,7 @@ class Wander(Benchmark):
     """An egocentric walk through a world that is drawn from a seed.
 
     >>> walk = Wander(WanderOptions(steps=2, width=64, height=48), seed=1)
-    >>> len(walk.moment(0)), len(walk.test), walk.classes[:3]
+    >>> len(walk.frames_of(0)), len(walk.test), walk.classes[:3]
     (16, 2, ('mug', 'chair', 'bottle'))
     """
 
@@ -141,7 +141,7 @@ class Wander(Benchmark):
         # Made anew in another process: what was drawn so far stays where it is.
         return partial(type(self), self.options, seed=self.seed), ()
 
-    def moment(self, step: int) -> Sequence[LabelledFrame]:
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         return [self._frame(step, position) for position in range(self.options.frames_per_step)]
 
     @property

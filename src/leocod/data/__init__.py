@@ -1,1 +1,1 @@
-"""Video on disk: readers of every layout, each giving a `Recording`; what is wrong with one; writing one."""
+"""Tools for data sets: check, convert, describe."""

@@ -10,17 +10,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from leocod.data.coco import NUMBERS, Coco, read_coco, read_coco_video, record_of, tells_steps
-from leocod.data.egoobjects import file_name, files_in, read_egoobjects
-from leocod.data.footage import Footage
-from leocod.data.oak import PICTURES, read_oak
-from leocod.data.pictures import Tell, look_at_pictures
-from leocod.data.processed import lists_in, read_processed
-from leocod.data.reading import counted, shown, told_of
-from leocod.data.recording import Kind, Problem, Recording, Report, split
-from leocod.data.video import read_video
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.imagefile import SUFFIXES, one_line
+from leocod.files.images import SUFFIXES
+from leocod.readers.coco import NUMBERS, Coco, read_coco, read_coco_video, record_of, tells_steps
+from leocod.readers.egoobjects import file_name, files_in, read_egoobjects
+from leocod.readers.footage import Footage
+from leocod.readers.oak import PICTURES, read_oak
+from leocod.readers.pictures import Tell, look_at_pictures
+from leocod.readers.processed import lists_in, read_processed
+from leocod.readers.recording import Kind, Problem, Recording, Report, split
+from leocod.readers.video import read_video
+from leocod.text import counted, one_line, shown, told_of
 
 STEP = 16
 """Frames in a step, unless a run is told otherwise."""

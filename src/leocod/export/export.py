@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image as PillowImage
 
-from leocod.config import load_config
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidData
-from leocod.experiment import load_learner
 from leocod.export.agreement import Agreement, Cut, agreement
 from leocod.export.formats import Exported, Format, check_installed, known_format, read, write
-from leocod.predict import check_source, images
-from leocod.rundir import RunDirectory
+from leocod.export.predict import check_source, images
+from leocod.files.run_directory import RunDirectory
+from leocod.run.config import load_config
+from leocod.run.experiment import load_learner
 from leocod.types import Image
 
 ENDINGS: dict[Format, tuple[str, ...]] = {
@@ -61,7 +61,7 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
 def load_detector(directory: RunDirectory) -> Detector:
     """The detector that people use, as it was saved last: the slow learner where there is one."""
     # In float32, whatever it learnt in: what a file computes with.
-    return load_learner(directory, "cpu")[0].in_use.to("cpu")
+    return load_learner(directory, "cpu")[0].deployed_detector.to("cpu")
 
 
 def _check_name(file: Path, kind: Format) -> None:

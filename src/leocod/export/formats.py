@@ -12,10 +12,10 @@ from typing import Literal
 
 import torch
 
-from leocod.config import ExperimentConfig
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig, InvalidRun, UnknownName
 from leocod.export.graph import Graph, nms_in_onnx, nms_in_torchscript, suppressing
+from leocod.run.config import ExperimentConfig
 from leocod.types import Detections, Image, Images
 from leocod.weights import save_weights
 

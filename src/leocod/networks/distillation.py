@@ -28,13 +28,13 @@ def distances(
     batch, sizes, _ = student.prepared(images)
     with torch.no_grad():
         their_features = teacher.features(batch.tensors)
-        theirs = teacher.scored(batch, their_features)
-        regions, real = teacher.best(theirs, batch.image_sizes)
+        theirs = teacher.rpn_outputs(batch, their_features)
+        regions, real = teacher.propose(theirs, batch.image_sizes)
         places = rows(regions, real)
-        their_logits, their_deltas = teacher.looked_at(their_features, places, sizes)
+        their_logits, their_deltas = teacher.region_outputs(their_features, places, sizes)
     features = student.features(batch.tensors)
-    own = student.scored(batch, features)
-    logits, deltas = student.looked_at(features, places, sizes)
+    own = student.rpn_outputs(batch, features)
+    logits, deltas = student.region_outputs(features, places, sizes)
 
     frame = torch.arange(len(places), device=logits.device).repeat_interleave(real.sum(dim=1))
     known = torch.tensor([0, *(number + 1 for number in classes)], device=logits.device)

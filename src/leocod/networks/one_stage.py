@@ -22,14 +22,25 @@ from torchvision.ops import remove_small_boxes, sigmoid_focal_loss
 
 from leocod.networks.distillation import apart, divergence, from_stored, holds
 from leocod.networks.network import ClassLayer, Network
-from leocod.networks.targets import IGNORED, Lesson, Truth, by_frame, left_out, match, overlaps, pick, rows, weighted
+from leocod.networks.targets import (
+    IGNORED,
+    PaddedBoxes,
+    TrainingTargets,
+    by_frame,
+    left_out,
+    match,
+    overlaps,
+    pick,
+    rows,
+    weighted,
+)
 from leocod.types import Detections, Images, Labels
 
 PRIOR = 0.01
 """The chance of a class at an anchor before anything is learnt, as in torchvision: most anchors show nothing."""
 
 
-class Judged(NamedTuple):
+class AnchorOutputs(NamedTuple):
     """What the head says of every anchor of every frame."""
 
     logits: Tensor
@@ -42,7 +53,7 @@ class Judged(NamedTuple):
     """Anchors in each level of the features."""
 
 
-def _logits_at(judged: Judged, places: Truth) -> list[Tensor]:
+def _logits_at(judged: AnchorOutputs, places: PaddedBoxes) -> list[Tensor]:
     """Of each frame's boxes: what is said of the anchor that overlaps it most; the background is 0."""
     nearest = overlaps(places, judged.anchors).argmax(dim=2)
     return rows(functional.pad(pick(judged.logits, nearest), (1, 0)), places.real)
@@ -60,16 +71,16 @@ class OneStage(Network):
         self.model.train()
         batch, _, scales = self.prepared(images)
         with self.working():
-            judged = self.judged(batch, self.features(batch.tensors))
-        lesson = Lesson.of(labels, scales, seeds=())
-        losses = self._losses(judged, lesson)
+            judged = self.anchor_outputs(batch, self.features(batch.tensors))
+        targets = TrainingTargets.of(labels, scales, seeds=())
+        losses = self._losses(judged, targets)
         # The weight of proposals has nothing to weigh: pseudo labels, for which it is 0, count with both losses.
         weighed = {
             "anchor_class": weighted(losses["anchor_class"], [one.weights.classes for one in labels]),
             "anchor_box": weighted(losses["anchor_box"], [one.weights.boxes for one in labels]),
         }
         if any(holds(one) for one in labels):
-            stored = from_stored(_logits_at(judged, lesson.truth), labels)
+            stored = from_stored(_logits_at(judged, targets.truth), labels)
             weighed["logits"] = weighted(stored, [one.weights.logits for one in labels])
         return weighed
 
@@ -80,8 +91,8 @@ class OneStage(Network):
         self.model.train()
         batch, _, scales = self.prepared(images)
         with self.working():
-            judged = self.judged(batch, self.features(batch.tensors))
-        places = Truth.of([Labels(own, np.zeros(len(own), np.int64)) for own in boxes], scales)
+            judged = self.anchor_outputs(batch, self.features(batch.tensors))
+        places = PaddedBoxes.of([Labels(own, np.zeros(len(own), np.int64)) for own in boxes], scales)
         return _logits_at(judged, places)
 
     def distillation(
@@ -95,9 +106,9 @@ class OneStage(Network):
         with self.working():
             with torch.no_grad():
                 their_features = teacher.features(batch.tensors)
-                theirs = teacher.judged(batch, their_features)
+                theirs = teacher.anchor_outputs(batch, their_features)
             features = self.features(batch.tensors)
-            own = self.judged(batch, features)
+            own = self.anchor_outputs(batch, features)
         known = torch.tensor(list(classes), dtype=torch.int64, device=own.logits.device)
         soft, their_soft = (one.logits[..., known] / temperature for one in (own, theirs))
         return {
@@ -108,7 +119,7 @@ class OneStage(Network):
 
     # -- the parts
 
-    def judged(self, batch: ImageList, features: dict[str, Tensor]) -> Judged:
+    def anchor_outputs(self, batch: ImageList, features: dict[str, Tensor]) -> AnchorOutputs:
         """What the head says of every anchor, in float32."""
         head = self.model.head
         levels = list(features.values())
@@ -118,22 +129,22 @@ class OneStage(Network):
         # Anchors have the numbers of the levels they are made for, and half precision cannot tell pixel 1000 from 1001.
         anchors = self.model.anchor_generator(batch, [level[:0].float() for level in levels])[0]
         each = head.classification_head.num_anchors
-        return Judged(logits, deltas, anchors, [each * level.shape[-2] * level.shape[-1] for level in levels])
+        return AnchorOutputs(logits, deltas, anchors, [each * level.shape[-2] * level.shape[-1] for level in levels])
 
-    def _losses(self, judged: Judged, lesson: Lesson) -> dict[str, Tensor]:
-        truth, anchors = lesson.truth, judged.anchors
+    def _losses(self, judged: AnchorOutputs, targets: TrainingTargets) -> dict[str, Tensor]:
+        truth, anchors = targets.truth, judged.anchors
         matcher, coder = self.model.proposal_matcher, self.model.head.regression_head.box_coder
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
-        verdict = left_out(verdict, lesson.unsure, anchors)
+        verdict = left_out(verdict, targets.unsure, anchors)
         positive = verdict > 0
         frame, anchor = torch.where(positive)
         box = matched[positive]
         wanted = torch.zeros_like(judged.logits)
         wanted[frame, anchor, truth.classes[frame, box] - 1] = 1.0
         wrong = sigmoid_focal_loss(judged.logits, wanted).sum(dim=2)
-        counting = torch.where(positive, 1.0, lesson.background[:, None]) * (verdict != IGNORED)
+        counting = torch.where(positive, 1.0, targets.background[:, None]) * (verdict != IGNORED)
         goal = coder.encode_single(truth.boxes[frame, box], anchors[anchor])
         off = (judged.deltas[positive] - goal).abs().sum(dim=1)
         objects = positive.sum(dim=1).clamp(min=1)
@@ -144,7 +155,7 @@ class OneStage(Network):
 
     def _detect(self, images: Images) -> list[Detections]:
         batch, sizes, scales = self.prepared(images)
-        logits, deltas, anchors, counts = self.judged(batch, self.features(batch.tensors))
+        logits, deltas, anchors, counts = self.anchor_outputs(batch, self.features(batch.tensors))
         by_level = {"cls_logits": logits.split(counts, dim=1), "bbox_regression": deltas.split(counts, dim=1)}
         found = []
         for one, scale in zip(

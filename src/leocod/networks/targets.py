@@ -22,7 +22,7 @@ UNSURE_OVERLAP = 0.5
 
 
 @dataclass(frozen=True)
-class Truth:
+class PaddedBoxes:
     """The labels of a batch in one tensor each, padded to the most boxes in a frame."""
 
     boxes: Tensor
@@ -33,17 +33,17 @@ class Truth:
     """Frames x most: which entries are boxes and which padding."""
 
     @staticmethod
-    def of(labels: Sequence[Labels], scales: Tensor) -> Truth:
+    def of(labels: Sequence[Labels], scales: Tensor) -> PaddedBoxes:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
-        return Truth._padded([(one.boxes, one.classes + 1) for one in labels], scales)
+        return PaddedBoxes._padded([(one.boxes, one.classes + 1) for one in labels], scales)
 
     @staticmethod
-    def unsure(labels: Sequence[Labels], scales: Tensor) -> Truth:
+    def unsure(labels: Sequence[Labels], scales: Tensor) -> PaddedBoxes:
         """In the same form, what the labels are unsure of; of no class."""
-        return Truth._padded([(one.unsure, np.zeros(len(one.unsure), np.int64)) for one in labels], scales)
+        return PaddedBoxes._padded([(one.unsure, np.zeros(len(one.unsure), np.int64)) for one in labels], scales)
 
     @staticmethod
-    def _padded(rows: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]], scales: Tensor) -> Truth:
+    def _padded(rows: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]], scales: Tensor) -> PaddedBoxes:
         most = max([1, *(len(own) for own, _ in rows)])
         boxes = np.zeros((len(rows), most, 4), np.float32)
         classes = np.zeros((len(rows), most), np.int64)
@@ -51,15 +51,15 @@ class Truth:
         for number, (own, names) in enumerate(rows):
             boxes[number, : len(own)], classes[number, : len(own)], real[number, : len(own)] = own, names, True
         on_device = [torch.from_numpy(one).to(scales.device) for one in (boxes, classes, real)]
-        return Truth(on_device[0] * scales.repeat(1, 2)[:, None], on_device[1], on_device[2])
+        return PaddedBoxes(on_device[0] * scales.repeat(1, 2)[:, None], on_device[1], on_device[2])
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingTargets:
     """All that the labels of a batch say about regions."""
 
-    truth: Truth
-    unsure: Truth
+    truth: PaddedBoxes
+    unsure: PaddedBoxes
     """What may or may not be there; of no class."""
     background: Tensor
     """Frames: how much it counts when a region of the frame that shows no object is taken for one."""
@@ -67,27 +67,27 @@ class Lesson:
     """Of what is drawn by chance in each frame, whichever frames come with it."""
 
     @staticmethod
-    def of(labels: Sequence[Labels], scales: Tensor, seeds: Sequence[int]) -> Lesson:
+    def of(labels: Sequence[Labels], scales: Tensor, seeds: Sequence[int]) -> TrainingTargets:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
         background = torch.tensor([one.weights.background for one in labels]).to(scales)
-        return Lesson(Truth.of(labels, scales), Truth.unsure(labels, scales), background, seeds)
+        return TrainingTargets(PaddedBoxes.of(labels, scales), PaddedBoxes.unsure(labels, scales), background, seeds)
 
-    def only(self, chosen: Tensor) -> Lesson:
+    def only(self, chosen: Tensor) -> TrainingTargets:
         """Of some of the frames."""
         truth, unsure = (
-            Truth(one.boxes[chosen], one.classes[chosen], one.real[chosen]) for one in (self.truth, self.unsure)
+            PaddedBoxes(one.boxes[chosen], one.classes[chosen], one.real[chosen]) for one in (self.truth, self.unsure)
         )
         seeds = [seed for seed, which in zip(self.seeds, chosen.tolist(), strict=True) if which]
-        return Lesson(truth, unsure, self.background[chosen], seeds)
+        return TrainingTargets(truth, unsure, self.background[chosen], seeds)
 
-    def luck(self, draw: int, like: Tensor) -> Tensor:
+    def random_scores(self, draw: int, like: Tensor) -> Tensor:
         """Numbers from 0 to 1 for the entries of each frame's row: of one draw, and not of the row's length."""
         random = torch.Generator()
         rows = [torch.rand(like.shape[1], generator=random.manual_seed(2 * seed + draw)) for seed in self.seeds]
         return torch.stack(rows).to(like.device)
 
 
-def overlaps(truth: Truth, boxes: Tensor) -> Tensor:
+def overlaps(truth: PaddedBoxes, boxes: Tensor) -> Tensor:
     """IoU of true boxes with boxes, which all frames may share: frames x most x boxes; -1 for padding."""
     one, two = truth.boxes[:, :, None], (boxes if boxes.dim() == 3 else boxes[None])[:, None]
     shared = (torch.minimum(one[..., 2:], two[..., 2:]) - torch.maximum(one[..., :2], two[..., :2])).clamp(min=0)
@@ -100,7 +100,7 @@ def _area(boxes: Tensor) -> Tensor:
     return (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
 
 
-def match(truth: Truth, boxes: Tensor, *, above: float, below: float, best_too: bool) -> tuple[Tensor, Tensor]:
+def match(truth: PaddedBoxes, boxes: Tensor, *, above: float, below: float, best_too: bool) -> tuple[Tensor, Tensor]:
     """For every box: the number of its best true box, and whether it counts as that (1), as background, or not at all.
 
     `best_too`: the boxes that overlap a true box most count as it, however little that is.
@@ -115,7 +115,7 @@ def match(truth: Truth, boxes: Tensor, *, above: float, below: float, best_too: 
     return matched, verdict
 
 
-def left_out(verdict: Tensor, unsure: Truth, boxes: Tensor) -> Tensor:
+def left_out(verdict: Tensor, unsure: PaddedBoxes, boxes: Tensor) -> Tensor:
     """The verdict with no word on boxes that would be background but lie over something unsure."""
     if not unsure.real.any():
         return verdict

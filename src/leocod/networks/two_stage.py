@@ -27,7 +27,7 @@ from leocod.networks.network import ClassLayer, Network
 from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,
-    Lesson,
+    TrainingTargets,
     by_class,
     by_frame,
     left_out,
@@ -40,7 +40,7 @@ from leocod.networks.targets import (
 from leocod.types import Detections, Images, Labels, LossWeights
 
 
-class Scored(NamedTuple):
+class RpnOutputs(NamedTuple):
     """What the proposal head says of every anchor of every frame."""
 
     scores: Tensor
@@ -75,12 +75,14 @@ class TwoStage(Network):
     def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         self.model.train()
         batch, sizes, scales = self.prepared(images)
-        lesson = Lesson.of(labels, scales, range(len(images)) if seeds is None else seeds)
+        targets = TrainingTargets.of(labels, scales, range(len(images)) if seeds is None else seeds)
         with self.working():
             features = self.features(batch.tensors)
-            scored, losses = self._proposed(batch, features, lesson, [one.weights.proposals > 0 for one in labels])
-            proposals, real = self.best(scored, sizes)
-            losses |= self._region_losses(features, proposals, real, lesson, labels, sizes)
+            rpn_outputs, losses = self._proposed(
+                batch, features, targets, [one.weights.proposals > 0 for one in labels]
+            )
+            proposals, real = self.propose(rpn_outputs, sizes)
+            losses |= self._region_losses(features, proposals, real, targets, labels, sizes)
         return {
             name: weighted(value, [WEIGHT_OF[name](one.weights) for one in labels]) for name, value in losses.items()
         }
@@ -93,7 +95,7 @@ class TwoStage(Network):
         batch, sizes, scales = self.prepared(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
         with self.working():
-            logits = self.logits(self.seen(self.features(batch.tensors), places, sizes))
+            logits = self.logits(self.region_features(self.features(batch.tensors), places, sizes))
         return list(logits.split(counts))
 
     def distillation(
@@ -106,30 +108,30 @@ class TwoStage(Network):
     # -- the parts
 
     def _proposed(
-        self, batch: ImageList, features: dict[str, Tensor], lesson: Lesson, learn: list[bool]
-    ) -> tuple[Scored, dict[str, Tensor]]:
+        self, batch: ImageList, features: dict[str, Tensor], targets: TrainingTargets, learn: list[bool]
+    ) -> tuple[RpnOutputs, dict[str, Tensor]]:
         """What the proposal head says of all frames, and its losses: 0 for frames that it is not to learn from.
 
         Of these no gradient is wanted. The head is asked about them apart, so that it need not be worked out.
         """
         if all(learn) or not any(learn):
             with torch.set_grad_enabled(torch.is_grad_enabled() and any(learn)):
-                scored = self.scored(batch, features)
-                return scored, self._proposal_losses(scored, lesson)
+                outputs = self.rpn_outputs(batch, features)
+                return outputs, self._proposal_losses(outputs, targets)
         taught = torch.tensor(learn, device=self.device)
-        own = self.scored(batch, {name: level[taught] for name, level in features.items()})
+        own = self.rpn_outputs(batch, {name: level[taught] for name, level in features.items()})
         with torch.no_grad():
-            others = self.scored(batch, {name: level[~taught] for name, level in features.items()})
+            others = self.rpn_outputs(batch, {name: level[~taught] for name, level in features.items()})
             order = torch.cat([*torch.where(taught), *torch.where(~taught)]).argsort()
             scores, deltas = (
-                torch.cat([getattr(one, part) for one in (own, others)])[order] for part in Scored._fields[:2]
+                torch.cat([getattr(one, part) for one in (own, others)])[order] for part in RpnOutputs._fields[:2]
             )
-        losses = self._proposal_losses(own, lesson.only(taught))
+        losses = self._proposal_losses(own, targets.only(taught))
         zeros = torch.zeros(len(learn), device=self.device)
         by_frame = {name: zeros.masked_scatter(taught, value) for name, value in losses.items()}
-        return Scored(scores, deltas, own.anchors, own.counts), by_frame
+        return RpnOutputs(scores, deltas, own.anchors, own.counts), by_frame
 
-    def scored(self, batch: ImageList, features: dict[str, Tensor]) -> Scored:
+    def rpn_outputs(self, batch: ImageList, features: dict[str, Tensor]) -> RpnOutputs:
         """Where the proposal head sees something."""
         rpn = self.model.rpn
         levels = list(features.values())
@@ -138,12 +140,12 @@ class TwoStage(Network):
         anchors = rpn.anchor_generator(batch, levels)[0]
         frames = len(levels[0])
         scores, deltas = concat_box_prediction_layers(scores_by_level, deltas_by_level)
-        return Scored(scores.float().reshape(frames, -1), deltas.float().reshape(frames, -1, 4), anchors, counts)
+        return RpnOutputs(scores.float().reshape(frames, -1), deltas.float().reshape(frames, -1, 4), anchors, counts)
 
     @torch.no_grad()
-    def best(self, scored: Scored, sizes: list[tuple[int, int]]) -> tuple[Tensor, Tensor]:
+    def propose(self, outputs: RpnOutputs, sizes: list[tuple[int, int]]) -> tuple[Tensor, Tensor]:
         """Regions worth a look, frames x most x 4, and which of them are real."""
-        scores, deltas, anchors, counts = scored
+        scores, deltas, anchors, counts = outputs
         rpn = self.model.rpn
         top, level, first = [], [], 0
         for number, part in enumerate(scores.split(counts, dim=1)):
@@ -173,16 +175,16 @@ class TwoStage(Network):
         proposals = functional.pad(pad_sequence(kept, batch_first=True), (0, 0, 0, most))[:, :most]
         return proposals, torch.arange(most, device=boxes.device) < _lengths(kept, boxes.device)
 
-    def _proposal_losses(self, scored: Scored, lesson: Lesson) -> dict[str, Tensor]:
-        scores, deltas, anchors, _ = scored
-        truth = lesson.truth
+    def _proposal_losses(self, outputs: RpnOutputs, targets: TrainingTargets) -> dict[str, Tensor]:
+        scores, deltas, anchors, _ = outputs
+        truth = targets.truth
         rpn = self.model.rpn
         matcher, sampler = rpn.proposal_matcher, rpn.fg_bg_sampler
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
-        verdict = left_out(verdict, lesson.unsure, anchors)
-        chance = lesson.luck(0, verdict)
+        verdict = left_out(verdict, targets.unsure, anchors)
+        chance = targets.random_scores(0, verdict)
         positions, drawn = sample(
             verdict, chance, count=sampler.batch_size_per_image, positives=sampler.positive_fraction
         )
@@ -190,7 +192,7 @@ class TwoStage(Network):
         wrong = functional.binary_cross_entropy_with_logits(
             pick(scores, positions), (wanted > 0).float(), reduction="none"
         )
-        wrong = torch.where(wanted > 0, wrong, wrong * lesson.background[:, None])
+        wrong = torch.where(wanted > 0, wrong, wrong * targets.background[:, None])
         positive = drawn & (wanted > 0)
         places = anchors[positions]
         goal = torch.where(positive[..., None], pick(truth.boxes, pick(matched, positions)), places)
@@ -206,11 +208,11 @@ class TwoStage(Network):
         features: dict[str, Tensor],
         proposals: Tensor,
         real: Tensor,
-        lesson: Lesson,
+        targets: TrainingTargets,
         labels: Sequence[Labels],
         sizes: list[tuple[int, int]],
     ) -> dict[str, Tensor]:
-        truth = lesson.truth
+        truth = targets.truth
         heads = self.model.roi_heads
         sampler = heads.fg_bg_sampler
         regions, real = torch.cat([proposals, truth.boxes], dim=1), torch.cat([real, truth.real], dim=1)
@@ -218,8 +220,8 @@ class TwoStage(Network):
         matched, verdict = match(
             truth, regions, above=matcher.high_threshold, below=matcher.low_threshold, best_too=False
         )
-        verdict = torch.where(real, left_out(verdict, lesson.unsure, regions), IGNORED)
-        chance = lesson.luck(1, verdict)
+        verdict = torch.where(real, left_out(verdict, targets.unsure, regions), IGNORED)
+        chance = targets.random_scores(1, verdict)
         positions, drawn = sample(
             verdict, chance, count=sampler.batch_size_per_image, positives=sampler.positive_fraction
         )
@@ -230,18 +232,19 @@ class TwoStage(Network):
         # What is held to stored logits is looked at with the rest: one pass for both.
         boxes = [own if holds(one) else own[:0] for own, one in zip(rows(truth.boxes, truth.real), labels, strict=True)]
         both = [part for pair in zip(rows(places, drawn), boxes, strict=True) for part in pair]
-        looked_at = self.seen(features, [torch.cat(both[at : at + 2]) for at in range(0, len(both), 2)], sizes)
-        parts = looked_at.split([len(part) for part in both])
-        seen = torch.cat(parts[::2]) if any(map(len, boxes)) else looked_at
-        logits = self.logits(seen)
+        regions_and_boxes = [torch.cat(both[at : at + 2]) for at in range(0, len(both), 2)]
+        all_features = self.region_features(features, regions_and_boxes, sizes)
+        parts = all_features.split([len(part) for part in both])
+        region_features = torch.cat(parts[::2]) if any(map(len, boxes)) else all_features
+        logits = self.logits(region_features)
         frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
         wanted, places, goal = wanted[drawn], places[drawn], pick(truth.boxes, number)[drawn]
         wrong = functional.cross_entropy(logits, wanted, reduction="none")
         positive = wanted > BACKGROUND
-        wrong = torch.where(positive, wrong, wrong * lesson.background[frame])
+        wrong = torch.where(positive, wrong, wrong * targets.background[frame])
         # Where a box should be is asked of objects only, and of the class that each is of.
         object_ = torch.where(positive)[0]
-        own = self.deltas(seen[object_], wanted[object_])
+        own = self.deltas(region_features[object_], wanted[object_])
         off = self._off(heads.box_coder, own, goal[object_], places[object_])
         each = _drawn_in_frame(drawn)
         losses = {
@@ -252,25 +255,27 @@ class TwoStage(Network):
             losses["logits"] = from_stored([self.logits(own) for own in parts[1::2]], labels)
         return losses
 
-    def seen(self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]) -> Tensor:
-        """What the region head makes of each frame's regions, in one long list."""
+    def region_features(
+        self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]
+    ) -> Tensor:
+        """Output of the box head for the regions of all frames, in one long list."""
         heads = self.model.roi_heads
-        seen: Tensor = heads.box_head(heads.box_roi_pool(features, regions, sizes))
-        return seen
+        pooled: Tensor = heads.box_head(heads.box_roi_pool(features, regions, sizes))
+        return pooled
 
-    def looked_at(
+    def region_outputs(
         self, features: dict[str, Tensor], regions: list[Tensor], sizes: list[tuple[int, int]]
     ) -> tuple[Tensor, Tensor]:
         """Class logits of each frame's regions, in one long list, and box deltas for every class."""
-        logits, deltas = self.model.roi_heads.box_predictor(self.seen(features, regions, sizes))
+        logits, deltas = self.model.roi_heads.box_predictor(self.region_features(features, regions, sizes))
         return logits.float(), deltas.float()
 
-    def logits(self, seen: Tensor) -> Tensor:
+    def logits(self, region_features: Tensor) -> Tensor:
         """Class logits of regions, background first."""
-        logits: Tensor = self.model.roi_heads.box_predictor.cls_score(seen)
+        logits: Tensor = self.model.roi_heads.box_predictor.cls_score(region_features)
         return logits.float()
 
-    def deltas(self, seen: Tensor, classes: Tensor) -> Tensor:
+    def deltas(self, region_features: Tensor, classes: Tensor) -> Tensor:
         """Box deltas of regions, each for one class: the background is 0, and so the first class 1.
 
         Of a thousand classes, working out the boxes for all would cost more than all the rest.
@@ -278,7 +283,7 @@ class TwoStage(Network):
         layer = self.model.roi_heads.box_predictor.bbox_pred
         weight = layer.weight.unflatten(0, (-1, 4)).index_select(0, classes)
         bias = layer.bias.unflatten(0, (-1, 4)).index_select(0, classes)
-        moved: Tensor = torch.bmm(weight, seen[:, :, None])[:, :, 0] + bias
+        moved: Tensor = torch.bmm(weight, region_features[:, :, None])[:, :, 0] + bias
         return moved.float()
 
     def _class_layers(self) -> Sequence[ClassLayer]:
@@ -298,17 +303,17 @@ class TwoStage(Network):
     def _detect(self, images: Images) -> list[Detections]:
         batch, sizes, scales = self.prepared(images)
         features = self.features(batch.tensors)
-        proposals, real = self.best(self.scored(batch, features), sizes)
+        proposals, real = self.propose(self.rpn_outputs(batch, features), sizes)
         regions = rows(proposals, real)
         heads = self.model.roi_heads
-        seen = self.seen(features, regions, sizes)
-        chances = self.logits(seen).softmax(dim=-1)[:, 1:]
+        region_features = self.region_features(features, regions, sizes)
+        chances = self.logits(region_features).softmax(dim=-1)[:, 1:]
         region, name = torch.where(chances > heads.score_thresh)
         # One by one, each takes weights of its own; all classes together, most is for nothing. Whichever is less.
-        if len(region) * seen.shape[1] < len(seen) * len(self.classes):
-            deltas = self.deltas(seen[region], name + 1)
+        if len(region) * region_features.shape[1] < len(region_features) * len(self.classes):
+            deltas = self.deltas(region_features[region], name + 1)
         else:
-            deltas = by_class(heads.box_predictor.bbox_pred(seen).float())[region, name + 1]
+            deltas = by_class(heads.box_predictor.bbox_pred(region_features).float())[region, name + 1]
         frame = torch.where(real)[0][region]
         corners = heads.box_coder.decode_single(deltas, torch.cat(regions)[region])
         corners = inside(corners, _corners(sizes, corners)[frame])

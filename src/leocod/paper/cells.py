@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from leocod.config import ExperimentConfig, changed, laid_over, load_config, load_mapping
 from leocod.errors import InvalidConfig, RunExists, RunInUse
-from leocod.experiment import run_name
+from leocod.files.run_directory import RunDirectory
 from leocod.paper.table import Row, Table
-from leocod.rundir import RunDirectory
-from leocod.session import finished, resume_experiment, run_experiment
+from leocod.run.config import ExperimentConfig, changed, laid_over, load_config, load_mapping
+from leocod.run.experiment import run_name
+from leocod.run.session import finished, resume_experiment, run_experiment
 
 State = Literal["new", "begun", "finished"]
 

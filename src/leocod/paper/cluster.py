@@ -20,11 +20,11 @@ from types import FrameType
 from typing import Any
 from uuid import uuid4
 
-from leocod.config import load_mapping
 from leocod.errors import InvalidConfig, LeocodError
-from leocod.interruption import SIGNALS
 from leocod.paper.cells import Cell
 from leocod.paper.processes import PATIENCE, TICK, Ended, Told, last_word, log_of, work
+from leocod.run.config import load_mapping
+from leocod.run.interruption import SIGNALS
 
 logger = logging.getLogger(__name__)
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from leocod.checkpoint import ENDING
-from leocod.config import ExperimentConfig
-from leocod.environment import environment
+from leocod.files.checkpoint import ENDING
+from leocod.files.run_directory import numbered, write_json
 from leocod.paper.cells import Cell, State
 from leocod.paper.pace import Pace, measure
 from leocod.paper.plan import Plan
-from leocod.rundir import numbered, write_json
+from leocod.run.config import ExperimentConfig
+from leocod.run.environment import environment
 from leocod.settings import Settings
 
 SAME = ("leocod", "python", "torch", "torchvision", "numpy", "platform", "machine", "cpus", "threads")

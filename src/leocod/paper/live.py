@@ -10,7 +10,6 @@ from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
-from leocod.imagefile import one_line
 from leocod.paper.cells import Cell
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
@@ -18,6 +17,7 @@ from leocod.paper.processes import Ended
 from leocod.paper.table import METRICS, Table
 from leocod.paper.writing import ARROWS, NAMES, Figure, lines
 from leocod.report.page import duration
+from leocod.text import one_line
 
 Left = Callable[[Sequence[Cell]], float | None]
 

@@ -12,11 +12,11 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 
 from leocod.benchmarks.base import Benchmark
-from leocod.config import FRAMES_PER_STEP, BenchmarkPart, ExperimentConfig, load_mapping
 from leocod.errors import InvalidFrame, InvalidRun, SourceEnded
 from leocod.evaluation.evaluator import spread
 from leocod.paper.cells import Cell
 from leocod.paper.processes import run_cells
+from leocod.run.config import FRAMES_PER_STEP, BenchmarkPart, ExperimentConfig, load_mapping
 from leocod.settings import Settings
 from leocod.types import Frame, LabelledFrame
 
@@ -71,14 +71,14 @@ class Excerpt(Benchmark):
         self._began: float | None = None
         self._ended = False
 
-    def moment(self, step: int) -> Sequence[LabelledFrame]:
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         # Told once. What is asked for after that is not to be learnt, but to be shown.
         if not self._ended and step >= LEAST and now > self._began + PATIENCE:
             self._ended = True
             raise SourceEnded(f"The excerpt ends after {step} steps: {PATIENCE:g} s are over.")
-        return self.whole.moment(self.places[step])
+        return self.whole.frames_of(self.places[step])
 
     @cached_property
     def test(self) -> Sequence[LabelledFrame]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leocod.config import differences, laid_over, load_config, load_mapping
 from leocod.errors import InvalidConfig, RunExists
+from leocod.files.documents import read_yaml
+from leocod.files.run_directory import write_text
 from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
 from leocod.paper.table import Row, Table
-from leocod.rundir import write_text
-from leocod.yamlfile import read_yaml
+from leocod.run.config import differences, laid_over, load_config, load_mapping
 
 STANDARD: Mapping[str, Any] = {
     "benchmark": {"name": "wander"},

@@ -9,11 +9,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from leocod.config import laid_over, load_mapping
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.find import part
+from leocod.files.documents import mapping
+from leocod.run.config import laid_over, load_mapping
+from leocod.run.find import part
 from leocod.settings import Settings
-from leocod.yamlfile import mapping
 
 Metric = Literal["fap", "cap", "f"]
 METRICS: tuple[Metric, ...] = ("fap", "cap", "f")

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 
 from leocod.errors import InvalidRun
+from leocod.files.run_directory import write_text
 from leocod.paper.cells import Cell
 from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan
 from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, Dataset, Metric, Row, Table
 from leocod.report.page import points, rendered
 from leocod.report.reading import Run
-from leocod.rundir import write_text
 
 NAMES: dict[Metric, str] = {"fap": "FAP", "cap": "CAP", "f": "F"}
 NO_FIGURES = (None, None, None)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from leocod.errors import InvalidRun
-from leocod.imagefile import one_line, why_absent
+from leocod.files.images import why_absent
+from leocod.text import one_line
 
 DEEPEST = 40
 """Lists and mappings within one another; a run's files have five or six."""

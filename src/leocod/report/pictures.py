@@ -12,13 +12,13 @@ from typing import Literal
 import numpy as np
 from PIL import Image as PillowImage
 
-from leocod.data.reading import told_of
 from leocod.errors import InvalidFrame, InvalidRun
 from leocod.evaluation.audit import which_are_right
-from leocod.imagefile import one_line, opened
+from leocod.files.images import opened
 from leocod.report.jsonfile import inside
 from leocod.report.reading import Run
 from leocod.report.stored import Sample
+from leocod.text import one_line, told_of
 from leocod.types import Labels
 
 LOWEST_SCORE = 0.3

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from leocod import yamlfile
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
 from leocod.events import PseudoLabelAudit
-from leocod.imagefile import one_line, why_absent
+from leocod.files import documents
+from leocod.files.images import why_absent
+from leocod.files.run_directory import packed_events
 from leocod.report.jsonfile import damaged, inside, legible, read_json, read_lines, read_text
 from leocod.report.stored import (
     LARGEST,
@@ -34,7 +35,7 @@ from leocod.report.stored import (
     Started,
     Warned,
 )
-from leocod.rundir import packed_events
+from leocod.text import one_line
 
 Read = TypeVar("Read")
 
@@ -168,9 +169,9 @@ def _fitting(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -
 
 
 def _config(file: Path, home: Path) -> str:
-    text = read_text(file, home, largest=yamlfile.LARGEST)
+    text = read_text(file, home, largest=documents.LARGEST)
     try:
-        yamlfile.parsed(text)
+        documents.parsed(text)
     except InvalidConfig as error:
         raise damaged(file, str(error)) from error
     return text

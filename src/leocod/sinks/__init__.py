@@ -1,1 +1,1 @@
-"""Readers of events: what shows, stores or draws a run. Each is a context manager that is called with every event."""
+"""Outputs of a run: every file but base.py is one choice of `sinks:`."""

@@ -33,7 +33,7 @@ class Sink(Protocol):
         ...
 
 
-class Resting:
+class BaseSink:
     """A sink that has nothing to open, nothing to close and nothing to keep, unless it says so."""
 
     def __enter__(self) -> Self:

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.rundir import plug_in_words
-from leocod.sinks.base import Resting
+from leocod.files.run_directory import plug_in_words
+from leocod.sinks.base import BaseSink
 
 
 class Rate(ProgressColumn):
@@ -31,7 +31,7 @@ class Rate(ProgressColumn):
         return Text(f"{speed:.1f} {self.thing}s/s" if speed >= 1 else f"{1 / speed:.1f} s/{self.thing}")
 
 
-class ConsoleProgress(Resting):
+class ConsoleProgress(BaseSink):
     """Rate, time left, current AP and labels used, in one line; above it a line for each evaluation."""
 
     def __init__(self, console: Console) -> None:

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StreamEnded
-from leocod.rundir import append, packed_events, packed_until, replacing
-from leocod.sinks.base import Resting
+from leocod.files.run_directory import append, atomic_write, packed_events, packed_until
+from leocod.sinks.base import BaseSink
 
 TOO_LARGE = {"detections", "pseudo"}
 """Fields that have files of their own, or none."""
@@ -26,7 +26,7 @@ SILENT = StepArrived | StepFinished | StreamEnded
 """Events that say nothing that the next one does not."""
 
 
-class JsonLines(Resting):
+class JsonLines(BaseSink):
     """Appends each event as it comes, a whole line or nothing, so that a broken-off run can be read up to its end.
 
     Every so many steps the file is packed away and a new one begun, which starts with the RunStarted again: each can be
@@ -79,7 +79,7 @@ class JsonLines(Resting):
 
     def _pack(self) -> None:
         with (
-            replacing(packed_until(self.folder, self._next_step - 1)) as temporary,
+            atomic_write(packed_until(self.folder, self._next_step - 1)) as temporary,
             gzip.open(temporary, "wb") as packed,
             self.path.open("rb") as file,
         ):
@@ -93,7 +93,7 @@ class JsonLines(Resting):
         """Bring back what was packed after the state was saved: the first such file begins where this one did."""
         later = [path for step, path in packed_events(self.folder).items() if step >= self._next_step]
         if later:
-            with replacing(self.path) as temporary:
+            with atomic_write(self.path) as temporary:
                 temporary.write_bytes(_unpacked(later[0]))
         # The first one last: it is needed until all others are gone.
         for path in reversed(later):

@@ -13,14 +13,14 @@ from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from leocod.events import Evaluated, Event, RunStarted, StepLearned
-from leocod.rundir import append
-from leocod.sinks.base import Resting
+from leocod.files.run_directory import append
+from leocod.sinks.base import BaseSink
 
 MOST_POINTS = 2000
 """Of a curve with a value at each step: more cannot be seen, and those of a stream of weeks would fill a disk."""
 
 
-class TensorBoard(Resting):
+class TensorBoard(BaseSink):
     """Writes scalars only; look at them with `tensorboard --logdir runs`.
 
     A run that goes on writes a file of its own; steps that came again have the same values as before, but for times.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from leocod.batch import Batch
 from leocod.detectors.base import Detector
-from leocod.gradients import gradient_of, project, refuse_gradient, set_gradient
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import gradient_of, project, refuse_gradient, set_gradient
 from leocod.types import LabelledFrame, Step
 
 

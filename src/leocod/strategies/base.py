@@ -14,15 +14,15 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from leocod import team
-from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import LossScale, NotFinite, copied, grown, lay_out, refuse_gradient, refuse_loss
 from leocod.learner import Learned
-from leocod.memory import Replacement, ReplayMemory, Store
+from leocod.memory.replay import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
-from leocod.stream import Shuffle
+from leocod.stream.reshuffled import Shuffle
+from leocod.training import distributed
+from leocod.training.batch import Batch
+from leocod.training.gradients import LossScale, NotFinite, copied, grown, match_strides, refuse_gradient, refuse_loss
 from leocod.types import Detections, Images, LabelledFrame, Step
 
 RELEASED_INTAKE = 4
@@ -70,7 +70,7 @@ class Strategy:
         return self.detector.classes
 
     @property
-    def in_use(self) -> Detector:
+    def deployed_detector(self) -> Detector:
         return self.detector
 
     def remembered(self) -> list[LabelledFrame]:
@@ -96,7 +96,7 @@ class Strategy:
         losses = self.backward(batch)
         self.constrain(batch)
         refuse_gradient(self.weights, batch.name)
-        lay_out(self.weights)
+        match_strides(self.weights)
         self.optimizer.step()
         return {f"{batch.name}/{name}": value for name, value in losses.items()}
 
@@ -106,10 +106,10 @@ class Strategy:
         As many frames at once as the detector takes, and those of other processes in these: the sum is the same.
         """
         seeded = batch.seeded(self.random)
-        team.agree(f"The {batch.name} frames", lambda: seeded.digest)
+        distributed.agree(f"The {batch.name} frames", lambda: seeded.digest)
         self.optimizer.zero_grad()
         losses: dict[str, Tensor] = {}
-        for part in seeded.part(team.rank(), team.size()).parts(self.detector.frames_at_once):
+        for part in seeded.part(distributed.rank(), distributed.size()).parts(self.detector.frames_at_once):
             of_part = part.mean(self.detector.loss(part.images, part.labels, part.seeds)) | self.penalty(part)
             total = torch.stack(list(of_part.values())).sum()
             # Where no loss counts, there is nothing to learn.
@@ -118,13 +118,13 @@ class Strategy:
             losses |= {name: losses.get(name, 0.0) + value.detach() for name, value in of_part.items()}
         # All at once: on a GPU each number that is asked for has to be waited for.
         values = torch.stack(list(losses.values())).tolist() if losses else []
-        told = team.add_up(dict(zip(losses, values, strict=True)), self.weights)
+        told = distributed.add_up(dict(zip(losses, values, strict=True)), self.weights)
         self.loss_scale.take_back(self.weights)
         refuse_loss(told, batch.name)
         return told
 
     def predict(self, images: Images) -> list[Detections]:
-        return team.predicted(self.detector.predict, images)
+        return distributed.predict_sharded(self.detector.predict, images)
 
     def extend_classes(self, names: Sequence[str]) -> None:
         self.grow(self.detector.extend_classes(names))

@@ -10,11 +10,11 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from leocod.batch import Batch
 from leocod.errors import InvalidConfig
-from leocod.gradients import NotFinite
 from leocod.networks.distillation import holds
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import NotFinite
 from leocod.types import LabelledFrame, LossWeights, Step
 
 

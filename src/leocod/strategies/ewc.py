@@ -11,11 +11,11 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.gradients import gradient_of, grown
 from leocod.strategies.base import Strategy, StrategyOptions
+from leocod.training.batch import Batch
+from leocod.training.gradients import gradient_of, grown
 from leocod.types import Step
 
 

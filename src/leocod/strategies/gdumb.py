@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from leocod.batch import Batch
-from leocod.memory import Replacement
+from leocod.memory.replay import Replacement
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.training.batch import Batch
 from leocod.types import Step
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from leocod.batch import Batch
 from leocod.strategies.base import MemoryStrategy
+from leocod.training.batch import Batch
 from leocod.types import LabelledFrame, LossWeights, Step
 
 

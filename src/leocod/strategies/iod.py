@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from pydantic import Field
 from torch import Tensor, nn
 
-from leocod.batch import Batch
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
 from leocod.strategies.base import MemoryOptions, MemoryStrategy, StrategyOptions
+from leocod.training.batch import Batch
 from leocod.types import LossWeights, Step
 
 REGION_HEAD = "roi_heads.box_head."

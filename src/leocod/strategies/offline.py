@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from leocod.batch import Batch
 from leocod.strategies.base import Strategy, StrategyOptions
-from leocod.stream import Shuffle
+from leocod.stream.reshuffled import Shuffle
+from leocod.training.batch import Batch
 from leocod.types import Step
 
 

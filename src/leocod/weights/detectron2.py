@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.weights.fitting import BOXES, SCORES, Brought, count_rows
+from leocod.weights.fitting import BOXES, SCORES, LoadedWeights, count_rows
 from leocod.weights.names import BACKGROUND, VOC, coco
 
 ARCHITECTURE = "resnet50-c4"
@@ -62,7 +62,7 @@ def our_name(theirs: str) -> str:
     return theirs
 
 
-def from_detectron2(origin: str, content: Mapping[str, Tensor], names: Sequence[str] | None) -> Brought:
+def from_detectron2(origin: str, content: Mapping[str, Tensor], names: Sequence[str] | None) -> LoadedWeights:
     """Red first, the background first."""
     tensors = {our_name(name): value for name, value in content.items() if name not in BESIDE}
     if (stem := tensors.get(_STEM)) is not None and stem.dim() == 4:
@@ -79,7 +79,7 @@ def from_detectron2(origin: str, content: Mapping[str, Tensor], names: Sequence[
     if f"{SCORES}.weight" not in tensors:
         raise InvalidData(f"{origin} has no {SCORES}.weight. It should be a whole Faster R-CNN R50-C4 of Detectron2.")
     rows_named = (BACKGROUND, *_classes(origin, (count_rows(tensors) or 1) - 1, names))
-    return Brought("Detectron2", origin, tensors, rows_named, beside=beside, stride_in_1x1=True)
+    return LoadedWeights("Detectron2", origin, tensors, rows_named, beside=beside, stride_in_1x1=True)
 
 
 def _classes(origin: str, count: int, names: Sequence[str] | None) -> Sequence[str]:
@@ -94,7 +94,7 @@ def _classes(origin: str, count: int, names: Sequence[str] | None) -> Sequence[s
     return known[count]
 
 
-def check_network(model: nn.Module, brought: Brought, *, architecture: str) -> None:
+def check_network(model: nn.Module, brought: LoadedWeights, *, architecture: str) -> None:
     """Raise unless the network around the weights is the one they were trained in."""
     if architecture != ARCHITECTURE:
         raise InvalidData(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.imagefile import one_line
+from leocod.text import one_line
 from leocod.weights.names import BACKGROUND, row_of
 
 SCORES = "roi_heads.box_predictor.cls_score"
@@ -24,7 +24,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Brought:
+class LoadedWeights:
     """What a source brings: tensors under our names, and the class of each row of its last layer."""
 
     maker: Literal["leocod", "Detectron2", "torchvision"]
@@ -63,7 +63,7 @@ def _rows(value: Tensor) -> int:
 
 
 @torch.no_grad()
-def fit(model: nn.Module, classes: Sequence[str], brought: Brought) -> None:
+def fit(model: nn.Module, classes: Sequence[str], brought: LoadedWeights) -> None:
     """Copy what was brought into the model: all of it, or the backbone; of class layers, rows of the same name."""
     own = model.state_dict()
     _check(own, brought)
@@ -99,7 +99,7 @@ def _by_class(name: str, rows: Tensor, *, anchors: int) -> Tensor:
     return rows.view(len(rows) // sides, sides, *rows.shape[1:])
 
 
-def _check(own: Mapping[str, Tensor], brought: Brought) -> None:
+def _check(own: Mapping[str, Tensor], brought: LoadedWeights) -> None:
     given = brought.tensors
     expected = [name for name in own if name.startswith(BACKBONE) or not brought.is_backbone]
     problems = {
@@ -124,7 +124,7 @@ def _unlike(name: str, own: Mapping[str, Tensor], given: Mapping[str, Tensor]) -
     return f"({_size(there)}, should be {_size(here)})"
 
 
-def _check_rows(own: Mapping[str, Tensor], brought: Brought) -> None:
+def _check_rows(own: Mapping[str, Tensor], brought: LoadedWeights) -> None:
     """Every class layer has as many rows as the classes need."""
     each = {SCORES: 1, BOXES: 4, LOGITS: _anchors(own)}
     for name, value in brought.tensors.items():

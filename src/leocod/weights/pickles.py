@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leocod.errors import InvalidData
-from leocod.imagefile import one_line
+from leocod.text import one_line
 
 LARGEST_FILE = 2 << 30
 """Bytes. The paper's file has 0.14 GB, Detectron2's largest about 0.6."""

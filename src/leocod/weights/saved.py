@@ -11,12 +11,13 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from leocod.checkpoint import newest_checkpoint
-from leocod.data.classes import MOST, refuse_unfit
 from leocod.errors import InvalidData, InvalidRun
-from leocod.imagefile import one_line, why_absent
-from leocod.rundir import RunDirectory
-from leocod.weights.fitting import Brought, rows_for
+from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.images import why_absent
+from leocod.files.run_directory import RunDirectory
+from leocod.readers.classes import MOST, refuse_unfit
+from leocod.text import one_line
+from leocod.weights.fitting import LoadedWeights, rows_for
 from leocod.weights.torch_files import why_no_numbers
 
 
@@ -32,11 +33,11 @@ def read_weights(path: Path) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     return tensors, _classes(path, about)
 
 
-def from_safetensors(path: Path) -> Brought:
+def from_safetensors(path: Path) -> LoadedWeights:
     """A file that `save_weights` wrote."""
     tensors, about = _read(path)
     rows = rows_for(tensors, _classes(path, about))
-    return Brought("leocod", one_line(path), tensors, rows, stride_in_1x1=_stride(about))
+    return LoadedWeights("leocod", one_line(path), tensors, rows, stride_in_1x1=_stride(about))
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -83,7 +84,7 @@ def _stride(about: Mapping[str, str]) -> bool | None:
     return stride if isinstance(stride, bool) else None
 
 
-def from_run(path: Path) -> Brought:
+def from_run(path: Path) -> LoadedWeights:
     """The newest checkpoint of a run directory."""
     found = newest_checkpoint(RunDirectory.open(path).checkpoints)
     if found is None:
@@ -91,7 +92,7 @@ def from_run(path: Path) -> Brought:
     return from_checkpoint(*found)
 
 
-def from_checkpoint(path: Path, state: Mapping[str, Any]) -> Brought:
+def from_checkpoint(path: Path, state: Mapping[str, Any]) -> LoadedWeights:
     """The detector that people use: the slow learner, or the only one."""
     try:
         learner = state["learner"]
@@ -107,4 +108,4 @@ def from_checkpoint(path: Path, state: Mapping[str, Any]) -> Brought:
     if not whole or not all(isinstance(name, str) for name in classes):
         raise InvalidData(f"{one_line(path)} is a checkpoint whose weights or class names are something else.")
     told = stride if isinstance(stride, bool) else None
-    return Brought("leocod", one_line(path), tensors, rows_for(tensors, classes), stride_in_1x1=told)
+    return LoadedWeights("leocod", one_line(path), tensors, rows_for(tensors, classes), stride_in_1x1=told)

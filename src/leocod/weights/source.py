@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.imagefile import one_line
+from leocod.text import one_line
 from leocod.weights.detectron2 import ARCHITECTURE, check_network, from_detectron2, is_detectron2
-from leocod.weights.fitting import Brought, fit
+from leocod.weights.fitting import LoadedWeights, fit
 from leocod.weights.names import classes_of
 from leocod.weights.pickles import read_arrays
 from leocod.weights.saved import from_checkpoint, from_run, from_safetensors
@@ -65,7 +65,7 @@ def known_classes(source: str | None, *, architecture: str, names: Sequence[str]
     return classes_of(read(source, names=names).rows)
 
 
-def read(source: str, *, names: Sequence[str] | None = None) -> Brought:
+def read(source: str, *, names: Sequence[str] | None = None) -> LoadedWeights:
     """What a source holds. Its ending tells how it is read, and the names in it what it is."""
     if is_named(source):
         return _from_tensors(fetched(weights_of(source)), names)
@@ -87,7 +87,7 @@ def read(source: str, *, names: Sequence[str] | None = None) -> Brought:
     raise InvalidData(f"{one_line(path)} has the unknown ending '{one_line(ending, 60)}'. {_choices()}")
 
 
-def _from_tensors(path: Path, names: Sequence[str] | None) -> Brought:
+def _from_tensors(path: Path, names: Sequence[str] | None) -> LoadedWeights:
     content = load_tensors(path)
     if "learner" in content:
         return from_checkpoint(path, content)

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.imagefile import one_line, why_absent
+from leocod.files.images import why_absent
+from leocod.text import one_line
 
 LARGEST_FILE = 16 << 30
 """Bytes. A checkpoint of a large detector with its optimizer and its memory has about one GB."""

@@ -15,8 +15,8 @@ from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights, Retina
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.errors import InvalidData
-from leocod.imagefile import one_line
-from leocod.weights.fitting import BACKBONE, SCORES, Brought, count_rows
+from leocod.text import one_line
+from leocod.weights.fitting import BACKBONE, SCORES, LoadedWeights, count_rows
 from leocod.weights.names import BACKGROUND, coco_rows
 
 PREFIX = "torchvision:"
@@ -86,7 +86,7 @@ def is_classifier(names: Mapping[str, Any]) -> bool:
     return {"conv1.weight", "fc.weight"} <= set(names) or {"features.0.0.weight", "features.0.1.weight"} <= set(names)
 
 
-def from_torchvision(path: Path, content: Mapping[str, Tensor], names: Sequence[str] | None) -> Brought:
+def from_torchvision(path: Path, content: Mapping[str, Tensor], names: Sequence[str] | None) -> LoadedWeights:
     """Under the names of today's torchvision, a classifier's body as a detector's."""
     # The count of batches is of use to a normalisation that learns; ours is frozen.
     tensors = {_new_name(name): value for name, value in content.items() if not name.endswith(".num_batches_tracked")}
@@ -98,11 +98,13 @@ def from_torchvision(path: Path, content: Mapping[str, Tensor], names: Sequence[
         }
         third = any(".block." in name for name in body)
         epsilon = _EPSILON_OF_MOBILENET_V3 if third else None
-        return Brought("torchvision", one_line(path), body, is_backbone=True, epsilon=epsilon, stride_in_1x1=False)
+        return LoadedWeights(
+            "torchvision", one_line(path), body, is_backbone=True, epsilon=epsilon, stride_in_1x1=False
+        )
     without = path.name in {Path(weights.url).name for weights in _TRAINED_WITHOUT_EPSILON}
     rows = _rows(path, tensors, names)
     origin, epsilon = one_line(path), 0.0 if without else None
-    return Brought("torchvision", origin, tensors, rows, epsilon=epsilon, stride_in_1x1=False)
+    return LoadedWeights("torchvision", origin, tensors, rows, epsilon=epsilon, stride_in_1x1=False)
 
 
 def _new_name(name: str) -> str:
@@ -133,7 +135,7 @@ def _rows(path: Path, tensors: Mapping[str, Tensor], names: Sequence[str] | None
     return (BACKGROUND, *names) if has_background and tuple(names[:1]) != (BACKGROUND,) else tuple(names)
 
 
-def adapted(brought: Brought, model: nn.Module) -> Brought:
+def adapted(brought: LoadedWeights, model: nn.Module) -> LoadedWeights:
     """The same weights for this network: its stages in their places, its scale of pixels, its normalisation."""
     tensors = dict(brought.tensors)
     if brought.is_backbone:

@@ -1,0 +1,202 @@
+"""The commands about data: `leocod data check` and `leocod data convert`; and what `leocod show` shares with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from leocod.errors import InvalidConfig, InvalidFrame
+
+if TYPE_CHECKING:
+    from leocod.benchmarks.base import Benchmark
+    from leocod.run.config import ExperimentConfig
+    from leocod.run.record.labels import LabelRecord
+    from leocod.types import Image, LabelledFrame, Labels
+
+COSTS = (16, 8, 4, 2, 1)
+"""The annotation costs of the paper, in labelled frames a step."""
+
+PANEL = 384
+"""Pixels of the longer side of a frame on a contact sheet, at most."""
+
+Choice = Literal["given", "drawn"]
+
+console = Console(highlight=False)
+
+commands = typer.Typer(help="Check a data set, or write one in another layout.")
+
+Override = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set an option of the benchmark: root=data/oak, steps=10. May be repeated."
+    ),
+]
+
+
+def say(line: str, where: Console = console) -> None:
+    """One line, however long, as it stands: a name may look like markup, or like a command to the terminal."""
+    from leocod.text import one_line
+
+    where.print(one_line(line), markup=False, soft_wrap=True)
+
+
+@commands.callback(invoke_without_command=True)
+def data(context: typer.Context) -> None:
+    """Check a data set, or write one in another layout."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@commands.command()
+def check(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a COCO json or a video.")],
+    layout: Annotated[
+        Literal["auto", "processed", "oak", "egoobjects", "coco", "folder", "video"],
+        typer.Option(help="How the files lie; auto finds out."),
+    ] = "auto",
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of a video or a folder of frames: the COCO json of its labels.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Read only the headers of pictures.")] = False,
+    most: Annotated[int, typer.Option(metavar="N", min=0, help="Problems listed of each kind; all are counted.")] = 20,
+) -> None:
+    """Find what is wrong with a data set, without training.
+
+    Exit code 0: a run can use it; 1: something would break a run; 2: there is nothing to read.
+    """
+    from leocod.data.check import check as look_at
+
+    with progress("pictures") as bar:
+        findings = look_at(path, layout, labels=labels, quick=quick, tell=bar)
+    for line in findings.lines(most):
+        say(line)
+    if findings.breaks:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def convert(
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.")],
+    to: Annotated[Literal["processed", "coco"], typer.Option(help="The authors' layout, or a COCO json.")],
+    seed: Annotated[int, typer.Option(min=0, help="Of the benchmark, and of which frames are labelled.")] = 0,
+    labels: Annotated[
+        str | None, typer.Option(metavar="K,...", help="Annotation costs, in labelled frames a step [16,8,4,2,1].")
+    ] = None,
+    choice: Annotated[
+        Choice, typer.Option(help="Which frames are labelled: those given with the data, where they are, or drawn.")
+    ] = "given",
+    link: Annotated[bool, typer.Option("--link/--copy", help="Hard links to the pictures in place of copies.")] = False,
+    overrides: Override = None,
+) -> None:
+    """Write a benchmark to files that `leocod run` and others can read.
+
+    What is drawn is what a run with this seed gets.
+    """
+    from leocod.data.convert import convert as write
+    from leocod.data.convert import refuse_taken
+    from leocod.text import counted
+
+    refuse_taken(out)
+    config, source = chosen_benchmark(benchmark, seed, overrides or ())
+    records = {cost: _labels(config, source, cost, choice) for cost in _costs(labels, config.frames_per_step)}
+    with progress("steps") as bar:
+        lost = write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
+    say(
+        f"{source.name}: {counted(source.steps, 'step')} and {counted(len(source.test), 'test frame')}, "
+        f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}"
+    )
+    if lost:
+        console.print(f"Left out, because they cannot be read: {counted(lost, 'frame')}.")
+    if source.unlabelled_test_frames:
+        held_out = counted(source.unlabelled_test_frames, "held-out frame")
+        console.print(f"Left out, because nobody has labelled them: {held_out}.")
+
+
+def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
+    """A benchmark with its own options set, and the config of a run on it."""
+    from leocod.run.config import laid_over, load_mapping, override
+
+    layers: list[dict[str, Any]] = [{"benchmark": {"name": name}}, {"seed": seed}]
+    # In `leocod run` the same option is called benchmark.steps: either name will do.
+    layers += [{"benchmark": override(text.removeprefix("benchmark."))} for text in overrides]
+    # A benchmark may have any number of frames in a step: what is labelled plays no part here.
+    config = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
+    return config, config.benchmark.build(config.seed)
+
+
+def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
+    """A contact sheet of frames from all over a benchmark, and its figures."""
+    from leocod.benchmarks.base import Recorded
+    from leocod.data.overview import class_table, survey, timeline_table
+    from leocod.evaluation.evaluator import spread
+    from leocod.files.run_directory import atomic_write
+    from leocod.report.contact_sheet import contact_sheet
+    from leocod.text import counted
+
+    pairs = [pair for step in spread(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
+    sheet = contact_sheet(_pictures(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
+    with atomic_write(out) as temporary:
+        sheet.save(temporary, format="PNG")
+    say(f"Contact sheet: {out}")
+    if most == 0:
+        return
+    with progress("steps") as bar:
+        overview = survey(benchmark, lambda: bar(benchmark.steps))
+    problems = benchmark.problems if isinstance(benchmark, Recorded) else []
+    if problems:
+        console.print(f"{counted(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
+    for line in overview.lines():
+        say(line)
+    for table in (class_table, timeline_table):
+        console.print()
+        console.print(table(overview, most))
+    if most < len(overview.classes):
+        more = counted(len(overview.classes) - most, "more class", "more classes")
+        console.print(f"... and {more}: --classes N lists more.")
+
+
+def _pictures(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[tuple[Image, Labels]]:
+    for frame, labels in pairs:
+        try:
+            yield frame.image(), labels
+        except InvalidFrame as error:
+            if benchmark.on_bad_frame == "stop":
+                raise benchmark.fault(frame, error) from error.__cause__
+
+
+@contextmanager
+def progress(things: str) -> Iterator[Callable[[int], None]]:
+    """A bar while something goes on; it moves by one with each call, which also says how many there are."""
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(things, total=None)
+        yield lambda total: bar.update(task, total=total, advance=1)
+
+
+def _costs(text: str | None, frames_per_step: int) -> list[int]:
+    if text is None:
+        return [cost for cost in COSTS if cost <= frames_per_step]
+    words = [word.strip() for word in text.split(",")]
+    costs = [int(word) if word.isascii() and word.isdigit() else 0 for word in words]
+    if not all(1 <= cost <= frames_per_step for cost in costs):
+        raise InvalidConfig(f"--labels is '{text}': it should be numbers from 1 to {frames_per_step}, such as 4,2,1.")
+    return list(dict.fromkeys(costs))
+
+
+def _labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, choice: Choice) -> LabelRecord:
+    """What a run on this benchmark is given at this cost."""
+    from leocod.run.config import LabelsOptions
+    from leocod.run.experiment import build_labeller
+    from leocod.run.record.labels import LabelRecord
+
+    given = choice == "given" and benchmark.given(cost) is not None
+    options = LabelsOptions(per_step=cost, choice="given" if given else "drawn")
+    return LabelRecord(build_labeller(config.model_copy(update={"labels": options}), benchmark))

@@ -1,0 +1,299 @@
+"""The command line. Heavy imports are inside the commands, so that --help answers at once."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from leocod import __version__
+from leocod.cli.data import Override as BenchmarkOverride
+from leocod.cli.data import commands as data_commands
+from leocod.cli.data import say as _say
+from leocod.cli.list import list_parts
+from leocod.cli.paper import paper
+from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+# Newer versions of typer carry their own copy of click, so the class is found through typer.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+class _OneLineErrors(TyperGroup):
+    """What a user can mend is one line on stderr and exit code 2. Everything else is our mistake, traceback and all."""
+
+    def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, *others, **more)
+        except UsageError as error:
+            # Without arguments the "error" is the help text.
+            raise (_told(error) if given else error) from error
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (LeocodError, UsageError) as error:
+            raise _told(error) from error
+
+
+def _told(error: Exception) -> typer.Exit:
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    _say(f"leocod: {' '.join(text.split())}", errors)
+    return typer.Exit(2)
+
+
+app = typer.Typer(
+    name="leocod",
+    cls=_OneLineErrors,
+    help="Online continual object detection from video in which few frames are labelled.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set any key, e.g. strategy.memory_per_class=10. May be repeated."),
+]
+Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+
+
+app.add_typer(data_commands, name="data")
+app.command("list")(list_parts)
+app.command()(paper)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"leocod {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Online continual object detection from video in which few frames are labelled."""
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
+    ] = None,
+    benchmark: Annotated[str | None, typer.Option(help="What is learnt; see `leocod list`.")] = None,
+    detector: Annotated[str | None, typer.Option(help="What learns; see `leocod list`.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="How it learns; see `leocod list`.")] = None,
+    efficient_cls: Annotated[
+        bool | None,
+        typer.Option("--efficient-cls/--no-efficient-cls", help="With the plug-in around the strategy, or bare."),
+    ] = None,
+    labels: Annotated[int | None, typer.Option(metavar="K", help="Labelled frames in each step of 16.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Length of the stream in steps.")] = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps from one evaluation to the next.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
+    device: Device = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="CPU threads.")] = None,
+    overrides: Override = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run directory; by default a new one under runs/.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was broken off, with its own config.")
+    ] = None,
+) -> None:
+    """Learn from a stream, evaluate on the way, and leave a run directory with a report.
+
+    Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
+    Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
+    """
+    from leocod.run.config import load_config, override
+
+    layers: list[dict[str, Any]] = [
+        {"benchmark": benchmark, "detector": detector, "strategy": strategy},
+        {"seed": seed, "device": device, "threads": threads},
+        {"labels": _given(per_step=labels), "evaluate": _given(every=evaluate_every), "benchmark": _given(steps=steps)},
+    ]
+    layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
+    if efficient_cls is not None:
+        layers.append({"efficient_cls": {} if efficient_cls else None})
+    if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
+        raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
+    layers += [override(text) for text in overrides or ()]
+    if resume and out:
+        raise InvalidConfig("--resume goes on in the directory of the run. Leave --out out.")
+
+    from leocod.files.run_directory import RunDirectory
+
+    own = RunDirectory.open(resume).config if resume else None
+    chosen = load_config(config or own, layers)
+
+    from leocod.files.run_directory import free_path, refuse_if_taken
+    from leocod.run.experiment import run_name
+    from leocod.run.session import resume_experiment, run_experiment
+    from leocod.sinks.console import ConsoleProgress, results_table
+    from leocod.training import distributed
+
+    directory = resume or out or free_path(Path("runs") / run_name(chosen))
+    with _told_how_to_go_on(directory), distributed.process_group(chosen.device):
+        progress = ConsoleProgress(console)
+        if resume:
+            results = resume_experiment(chosen, directory, [progress])
+        else:
+            # Said at once, not after the world has been built.
+            distributed.check_on_rank0(lambda: refuse_if_taken(directory))
+            results = run_experiment(chosen, directory, [progress])
+    if results is not None:
+        console.print(results_table(results))
+        _say(f"Report: {directory / 'report.html'}")
+
+
+@contextmanager
+def _told_how_to_go_on(directory: Path) -> Iterator[None]:
+    """A run that is broken off can go on, and its error says how."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        _say(f"leocod: interrupted. {_how_to_go_on(directory) or 'Nothing was written.'}", errors)
+        # Python's own is without a number, and by Ctrl-C.
+        raise typer.Exit(128 + (error.args[0] if error.args else signal.SIGINT)) from None
+    except Interrupted as error:
+        _say(f"leocod: {error} {_how_to_go_on(directory)}", errors)
+        raise typer.Exit(128 + error.signal) from None
+    # What was refused before anything began needs no more words.
+    except (InvalidConfig, RunExists):
+        raise
+    except LeocodError as error:
+        raise LeocodError(f"{error} {_how_to_go_on(directory)}") from error
+
+
+def _how_to_go_on(directory: Path) -> str:
+    begun = (directory / "config.yaml").exists()
+    return f"Go on with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write; by default into the run, or report.html.")
+    ] = None,
+) -> None:
+    """Write the report of a run again, or of several runs side by side."""
+    from leocod.report.report import write_report
+
+    file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
+    _say(f"Report: {write_report(runs, file)}")
+
+
+@app.command()
+def show(
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")] = "wander",
+    out: Annotated[Path, typer.Option(metavar="FILE.png", help="Where to write the contact sheet.")] = Path("show.png"),
+    seed: Annotated[int, typer.Option(help="Of the benchmark.")] = 0,
+    classes: Annotated[int, typer.Option(metavar="N", min=0, help="Classes listed; 0: only the picture.")] = 40,
+    overrides: BenchmarkOverride = None,
+) -> None:
+    """Look at a benchmark: a contact sheet of frames with their true boxes, and when each class is there and away.
+
+    --set takes the benchmark's own options. Every step is looked at, but for recordings only its labels are.
+    """
+    from leocod.cli.data import chosen_benchmark, show_benchmark
+
+    if out.suffix.lower() != ".png":
+        raise InvalidConfig(f"--out is '{out}': it should be a .png file.")
+    _, shown = chosen_benchmark(benchmark, seed, overrides or ())
+    show_benchmark(shown, out, most=classes)
+
+
+@app.command()
+def predict(
+    run_directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory with a checkpoint.")],
+    source: Annotated[Path, typer.Argument(metavar="IMAGE|FOLDER|VIDEO", help="What to look at.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to write; by default a new one under RUN/predictions.")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="Detections with a higher score are shown.")] = 0.5,
+    device: Device = None,
+) -> None:
+    """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
+    from leocod.export.predict import check_source, frames_progress
+    from leocod.export.predict import predict as write_predictions
+    from leocod.files.run_directory import RunDirectory, free_path, refuse_if_taken
+    from leocod.run.experiment import load_learner
+    from leocod.text import counted
+
+    directory = RunDirectory.open(run_directory)
+    check_source(source)
+    target = out or free_path(directory.path / "predictions" / source.resolve().stem)
+    refuse_if_taken(target)
+    learner, classes = load_learner(directory, device)
+    with frames_progress(console) as progress:
+        count = write_predictions(
+            source,
+            target,
+            learner.predict,
+            classes,
+            threshold=threshold,
+            watch=lambda looked_at, total: progress.track(looked_at, total=total),
+            tell=_say,
+        )
+    _say(f"{counted(count, 'frame')}: {target}")
+
+
+@app.command()
+def export(
+    run_directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory with a checkpoint.")],
+    kind: Annotated[str, typer.Option("--format", help="onnx, torchscript or safetensors.")] = "onnx",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write; by default RUN/detector.FORMAT.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="IMAGE|FOLDER", help="What to compare on; by default the frames in RUN/samples."),
+    ] = None,
+) -> None:
+    """Write the detector of a run as a file for other programs.
+
+    The file is loaded again and has to find what the detector finds; else there is none. See docs/export.md.
+    """
+    from leocod.export.export import export as write_detector
+
+    file, compared = write_detector(run_directory, kind, out, images)
+    _say(compared.summary)
+    _say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+@app.command()
+def pretrain(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the weights.")] = Path("start.safetensors"),
+    overrides: Override = None,
+) -> None:
+    """Make starting weights for the tiny detector, in a world of their own. --set takes the options of pre-training."""
+    from leocod.run.config import laid_over, override, validated
+    from leocod.run.pretrain import PretrainOptions
+    from leocod.run.pretrain import pretrain as make_weights
+
+    values: dict[str, Any] = reduce(laid_over, map(override, overrides or ()), {})
+    make_weights(validated(PretrainOptions, values), out, tell=_say)
+
+
+def _given(**values: Any) -> dict[str, Any] | None:
+    """The values that are there; None when none is."""
+    return {key: value for key, value in values.items() if value is not None} or None

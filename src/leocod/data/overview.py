@@ -1,0 +1,205 @@
+"""A benchmark in figures: what it holds, and when each class is there and when it is away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+from rich.text import Text
+
+from leocod.benchmarks.base import Benchmark
+from leocod.readers.pictures import Lost
+from leocod.text import counted, one_line
+from leocod.types import LabelledFrame
+
+LEVELS = "▁▂▃▄▅▆▇█"
+AWAY = "·"
+COLUMNS = 60
+"""Of a timeline, at most."""
+VIDEOS_NAMED = 8
+LONGEST_NAME = 60
+"""Letters of a name in a terminal."""
+
+
+@dataclass(frozen=True)
+class ClassOverview:
+    """How often a class is seen, and when."""
+
+    name: str
+    boxes: int
+    test_boxes: int
+    test_frames: int
+    present: tuple[int, ...]
+    """For each step: the training frames that show it."""
+
+    @property
+    def frames(self) -> int:
+        """Training frames that show it."""
+        return sum(self.present)
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps that show it."""
+        return [step for step, frames in enumerate(self.present) if frames]
+
+    @property
+    def gaps(self) -> list[int]:
+        """How many steps it was away, each time before it came back."""
+        return [there - here - 1 for here, there in pairwise(self.steps) if there > here + 1]
+
+    @property
+    def visits(self) -> int:
+        """How many times it came: stretches of steps that all show it."""
+        return len(self.gaps) + 1 if self.steps else 0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a benchmark holds. Training frames unless it says test."""
+
+    name: str
+    videos: tuple[str, ...]
+    """In the order in which they come."""
+    frames: tuple[int, ...]
+    """Of each step."""
+    labelled: int
+    """Frames whose truth is known."""
+    empty: int
+    """Of those: without any object."""
+    test_frames: int
+    classes: tuple[ClassOverview, ...]
+    lost: int = 0
+    """Frames, test frames too, that were found broken and are counted nowhere else."""
+    untested: int = 0
+    """Held-out frames that nobody has labelled: nothing can be tested on them."""
+
+    @property
+    def boxes(self) -> int:
+        """Objects in all labelled frames."""
+        return sum(one.boxes for one in self.classes)
+
+    def most_frequent(self) -> list[ClassOverview]:
+        """The classes, those with most boxes first."""
+        return sorted(self.classes, key=lambda one: (-one.boxes, -one.test_boxes))
+
+    def lines(self) -> list[str]:
+        """Order, counts and density in words."""
+        counts = (
+            f"{_shown(self.name)}: {counted(len(self.frames), 'step')}, {sum(self.frames)} training and "
+            f"{counted(self.test_frames, 'test frame')}, {counted(len(self.classes), 'class', 'classes')}."
+        )
+        named = ", ".join(map(_shown, self.videos[:VIDEOS_NAMED]))
+        more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""
+        order = f"In order: {counted(len(self.videos), 'video')} ({named}{more})."
+        known = "" if self.labelled == sum(self.frames) else f" {self.labelled} of {sum(self.frames)} frames labelled;"
+        density = (
+            f"Labels:{known} {self.boxes / max(1, self.labelled):.1f} objects a frame, "
+            f"{100 * self.empty / max(1, self.labelled):.0f} % of frames without any."
+        )
+        lost = [f"Left out, because they cannot be used: {counted(self.lost, 'frame')}."] if self.lost else []
+        held_out = f"Held out, but not tested on, because nobody has labelled them: {counted(self.untested, 'frame')}."
+        untested = [held_out] if self.untested else []
+        return [counts, order, density, *lost, *untested]
+
+
+def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Overview:
+    """Look at the labels of every step and of the test frames; `tell` is called after each step."""
+    shape = (benchmark.steps, len(benchmark.classes))
+    boxes, present = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    videos: dict[str, None] = {}
+    frames, labelled, empty, lost = [], 0, 0, benchmark.lost_test_frames
+    for step in range(benchmark.steps):
+        met = benchmark.frames_of(step)
+        pairs = [(frame, labels) for frame, labels in met if not isinstance(frame.content, Lost)]
+        lost += len(met) - len(pairs)
+        known = _known(pairs)
+        boxes[step], present[step] = _tally(known, len(benchmark.classes))
+        videos.update((frame.video, None) for frame, _ in pairs)
+        frames.append(len(pairs))
+        labelled += len(known)
+        empty += sum(len(labels) == 0 for _, labels in known)
+        tell()
+    test_boxes, test_frames = _tally(benchmark.test, len(benchmark.classes))
+    return Overview(
+        name=benchmark.name,
+        videos=tuple(videos),
+        frames=tuple(frames),
+        labelled=labelled,
+        empty=empty,
+        test_frames=len(benchmark.test),
+        classes=tuple(
+            ClassOverview(
+                name,
+                boxes=int(boxes[:, number].sum()),
+                test_boxes=int(test_boxes[number]),
+                test_frames=int(test_frames[number]),
+                present=tuple(present[:, number].tolist()),
+            )
+            for number, name in enumerate(benchmark.classes)
+        ),
+        lost=lost,
+        untested=benchmark.unlabelled_test_frames,
+    )
+
+
+def timeline(present: Sequence[int], frames: Sequence[int], columns: int = COLUMNS) -> str:
+    """When a class is there, in one line: the share of frames that show it, in as many parts of the stream.
+
+    >>> timeline([0, 4, 1, 0], frames=[4, 4, 4, 2])
+    '·█▂·'
+    """
+    columns = min(columns, len(frames))
+    edges = [len(frames) * number // columns for number in range(columns + 1)] if columns else []
+    marks = []
+    for start, end in pairwise(edges):
+        share = sum(present[start:end]) / max(1, sum(frames[start:end]))
+        marks.append(LEVELS[ceil(share * len(LEVELS)) - 1] if share else AWAY)
+    return "".join(marks)
+
+
+def class_table(overview: Overview, most: int) -> Table:
+    """How often and when, one line for each of the most frequent classes."""
+    table = Table(*("class", "boxes", "frames", "test boxes", "test frames", "first step", "last step"), box=None)
+    table.add_column("visits")
+    table.add_column("longest gap")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for one in overview.most_frequent()[:most]:
+        counts = (one.boxes, one.frames, one.test_boxes, one.test_frames)
+        ends = (one.steps[0], one.steps[-1]) if one.steps else ("–", "–")
+        row = (*counts, *ends, one.visits, max(one.gaps, default=0))
+        table.add_row(Text(_shown(one.name)), *map(str, row))
+    return table
+
+
+def timeline_table(overview: Overview, most: int, columns: int = COLUMNS) -> Table:
+    """When they are there, one line for each of the most frequent classes."""
+    table = Table("class", f"step 0 to {len(overview.frames) - 1}", box=None)
+    table.columns[1].no_wrap = True
+    for one in overview.most_frequent()[:most]:
+        table.add_row(Text(_shown(one.name)), timeline(one.present, overview.frames, columns))
+    return table
+
+
+def _shown(name: str) -> str:
+    """As a terminal can take it: whoever wrote the labels may have put anything into a name."""
+    return one_line(name, LONGEST_NAME)
+
+
+def _known(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    return [(frame, labels) for frame, labels in pairs if labels.known]
+
+
+def _tally(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Boxes of each class, and frames that show it."""
+    boxes, frames = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+    for _, labels in pairs:
+        shown = np.bincount(labels.classes, minlength=classes)
+        boxes += shown
+        frames += shown > 0
+    return boxes, frames

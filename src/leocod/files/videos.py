@@ -1,0 +1,169 @@
+"""Video files: frames upright and with the time at which each is shown, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+from PIL import Image as PillowImage
+from PIL import ImageOps
+
+from leocod.errors import InvalidData
+from leocod.files.images import LARGEST, Image, why_absent
+from leocod.text import one_line
+
+USUAL_RATE = Fraction(25)
+"""Frames a second, where a file does not say."""
+
+CONTAINERS = (
+    "3g2", "3gp", "apng", "asf", "av1", "avi", "dv", "flv", "gif", "h264", "hevc", "ivf", "m4v", "matroska", "mj2",
+    "mjpeg", "mov", "mp4", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mxf", "nut", "obu", "ogg", "webm", "wtv",
+    "yuv4mpegpipe",
+)  # fmt: skip
+"""What is read, whatever a file is called. Not all that FFmpeg can: a playlist would have it open other files."""
+
+LIMITS = {"max_pixels": str(LARGEST)}
+"""For a decoder: a frame of more pixels is an error before there is memory for it."""
+
+
+class Shown(NamedTuple):
+    """A frame of a video."""
+
+    image: Image
+    seconds: Fraction
+    """After the first one."""
+
+
+class VideoFile:
+    """A video to go through once, frame by frame. What can be known without decoding is known at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with opened(path) as container:
+            stream = container.streams.video[0]
+            self.frames: int | None = stream.frames or None
+            """As many as the file says that it has, if it does."""
+            self.rate = Fraction(stream.average_rate or USUAL_RATE)
+            self.time_base = Fraction(stream.time_base or 1 / self.rate)
+        self.damage: str | None = None
+        """Why the last frame that was read is not the last of the file, if something is known against it."""
+        self.corrupt: list[int] = []
+        """Frames, by number from 0, that the decoder could not wholly make out and filled in from others."""
+
+    def __iter__(self) -> Iterator[Shown]:
+        with opened(self.path) as container:
+            decoded = container.decode(video=0)
+            first: Fraction | None = None
+            number = 0
+            while (found := self._next(decoded, number, container.format.name)) is not None:
+                frame, pixels = found
+                timed = frame.pts is not None and frame.time_base is not None
+                stamp = Fraction(frame.pts) * frame.time_base if timed else number / self.rate
+                first = stamp if first is None else first
+                if frame.is_corrupt:
+                    self.corrupt.append(number)
+                yield Shown(upright(pixels, quarter_turns(frame)), stamp - first)
+                number += 1
+        if self.damage is None and self.frames and number < self.frames:
+            self.damage = f"it says that it has {self.frames} frames"
+
+    def _next(self, decoded: Iterator[Any], number: int, kind: str) -> tuple[Any, Image] | None:
+        """The next frame and its pixels, as they are stored."""
+        try:
+            frame = next(decoded, None)
+            return None if frame is None else (frame, frame.to_ndarray(format="rgb24"))
+        # Not every form of pixels can be turned into the usual one.
+        except (av.FFmpegError, ValueError, MemoryError) as error:
+            if number == 0:
+                raise InvalidData(f"{one_line(self.path)} is not a readable video ({_reason(error)}).") from error
+            # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
+            if kind != "mpjpeg":
+                self.damage = _reason(error)
+            return None
+
+
+def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
+    """Write frames as H.264 in mp4, each at its own time; returns how many. The size is that of the first frame."""
+    count, last = 0, -1
+    size: tuple[int, int] | None = None
+    with av.open(str(path), "w", format="mp4") as container:
+        # Without frames that refer to later ones: with them the length of a video of uneven rate comes out too short.
+        stream = container.add_stream("libx264", rate=like.rate, options={"bf": "0"})
+        stream.pix_fmt, stream.codec_context.time_base = "yuv420p", like.time_base
+        for image, seconds in frames:
+            if size is None:
+                # The codec takes even sizes only.
+                size = (image.shape[0] + image.shape[0] % 2, image.shape[1] + image.shape[1] % 2)
+                stream.height, stream.width = size
+            frame = av.VideoFrame.from_ndarray(_of_size(image, size), format="rgb24")
+            # Always later than the one before, whatever the source says.
+            last = max(last + 1, round(seconds / like.time_base))
+            frame.pts, frame.time_base = last, like.time_base
+            container.mux(stream.encode(frame))
+            count += 1
+        if not count:
+            raise InvalidData(f"{like.path} has no frames.")
+        container.mux(stream.encode())
+    return count
+
+
+def _of_size(image: Image, size: tuple[int, int]) -> Image:
+    """A missing line is that beside it; a picture of quite another size is made to fit, with black around it."""
+    more = (size[0] - image.shape[0], size[1] - image.shape[1])
+    if all(missing in (0, 1) for missing in more):
+        return np.ascontiguousarray(np.pad(image, ((0, more[0]), (0, more[1]), (0, 0)), mode="edge"))
+    return np.asarray(ImageOps.pad(PillowImage.fromarray(image), (size[1], size[0])))
+
+
+def quarter_turns(frame: Any) -> int:
+    """How often a decoded frame is to be turned, counterclockwise, to be shown as a player shows it.
+
+    A phone writes down how it was held instead of turning the pixels.
+    """
+    return int(round(frame.rotation / 90) % 4)
+
+
+def upright(pixels: Image, turns: int) -> Image:
+    """Turned by so many quarters."""
+    return np.ascontiguousarray(np.rot90(pixels, turns))
+
+
+def opened(path: Path) -> Any:
+    """The container of a file with video in it."""
+    if absent := why_absent(path):
+        raise InvalidData(f"{one_line(path)}: {absent}.")
+    try:
+        # By its full path, so that none of its parts can be taken for a protocol. Notes in it may be in any encoding.
+        container = av.open(
+            str(path.absolute()), options={"format_whitelist": ",".join(CONTAINERS)}, metadata_errors="replace"
+        )
+    except (av.FFmpegError, OSError, ValueError) as error:
+        what = "is not a readable video, nor an image"
+        raise InvalidData(f"{one_line(path)} {what} ({_reason(error)}). Is it whole?") from error
+    wrong = _why_unreadable(container)
+    if wrong:
+        container.close()
+        raise InvalidData(f"{one_line(path)} {wrong}")
+    container.streams.video[0].codec_context.options = LIMITS
+    return container
+
+
+def _why_unreadable(container: Any) -> str | None:
+    if not container.streams.video:
+        return "has no video in it."
+    codec = container.streams.video[0].codec_context
+    if codec is None:
+        return "has video of a kind that is not known here. Convert it."
+    if codec.width * codec.height > LARGEST:
+        return f"has frames of more than {LARGEST // 10**6} million pixels. Make them smaller."
+    return None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, av.ArgumentError):
+        return "it is of a kind that is not read as video"
+    return one_line(getattr(error, "strerror", None) or error, 200)

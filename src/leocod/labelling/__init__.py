@@ -1,0 +1,1 @@
+"""Who labels: every file but base.py is one choice of `labels:`."""

@@ -1,0 +1,1 @@
+"""What wraps a strategy: Efficient-CLS, an open class list; and what these are made of."""

@@ -1,0 +1,60 @@
+"""What if the pseudo labels were better? Labellers that know the truth, to find out what limits a run; no result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from leocod.evaluation.audit import which_are_right
+from leocod.plugins.efficient_cls import FrameLabeller
+from leocod.types import Frame, Labels
+
+Diagnosis = Literal["true_boxes", "right_labels", "missed_ignored", "no_errors"]
+
+WORDS: dict[Diagnosis, str] = {
+    "true_boxes": "true boxes as pseudo labels",
+    "right_labels": "pseudo labels without the wrong ones",
+    "missed_ignored": "objects without a pseudo label left out of the loss",
+    "no_errors": "pseudo labels without the wrong ones, objects without one left out of the loss",
+}
+"""A diagnosis as every output names it."""
+
+
+def diagnosed(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
+    """What a learner writes itself, made better by the truth about the frames."""
+    if kind == "true_boxes":
+        return truth
+    better = BETTER[kind]
+
+    def labels(frames: Sequence[Frame]) -> list[Labels]:
+        # The truth first: without it there is nothing to diagnose.
+        return [better(found, true) for true, found in zip(truth(frames), own(frames), strict=True)]
+
+    return labels
+
+
+def right_labels(found: Labels, truth: Labels) -> Labels:
+    """Without the wrong ones: what is left of the harm is that objects are missed."""
+    right = which_are_right(found, truth)
+    return Labels(found.boxes[right], found.classes[right], unsure=found.unsure)
+
+
+def missed_ignored(found: Labels, truth: Labels) -> Labels:
+    """No object is taught as background: what is left of the harm is that labels are wrong."""
+    missed = truth.boxes[~which_are_right(truth, found)]
+    return Labels(found.boxes, found.classes, unsure=np.concatenate([found.unsure, missed]))
+
+
+def no_errors(found: Labels, truth: Labels) -> Labels:
+    """Nothing wrong is taught: what is left to the true boxes is how little is."""
+    return missed_ignored(right_labels(found, truth), truth)
+
+
+BETTER: dict[Diagnosis, Callable[[Labels, Labels], Labels]] = {
+    "right_labels": right_labels,
+    "missed_ignored": missed_ignored,
+    "no_errors": no_errors,
+}
+"""Those that start from what the learner writes."""

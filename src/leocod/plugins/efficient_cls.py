@@ -1,0 +1,227 @@
+"""Efficient-CLS: a fast learner for the moment and a slow learner for the long run, around any strategy.
+
+The fast learner is the wrapped strategy's detector, trained on labelled and replayed frames. The slow learner is its
+moving average: people use it, and it writes pseudo labels for the frames that nobody labelled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from pydantic import Field, model_validator
+from torchvision.ops import batched_nms
+
+from leocod.detectors.base import Detector
+from leocod.learner import Learned
+from leocod.memory.replay import ReplayMemory
+from leocod.plugins.augmentation import augmented
+from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
+from leocod.settings import Settings
+from leocod.strategies.base import Strategy
+from leocod.training import distributed
+from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
+
+FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
+
+
+class EfficientCLSOptions(Settings):
+    """Options of the plug-in."""
+
+    ema: bool = True
+    """Keep a slow learner. Off: the fast learner is used for everything."""
+    keep: float = Field(0.99, ge=0, lt=1)
+    """How much of itself the slow learner keeps at each step: slow = keep x slow + (1 - keep) x fast."""
+    ema_warmup: bool = True
+    """Follow the fast learner more closely while the stream is young: keep min(keep, (1 + t) / (10 + t)) after t steps,
+    which is 0.93 after 120, 0.98 after 400 and reaches 0.99 after 890. A stream of some hundred steps would be over
+    before the slow learner has moved. Not in the paper."""
+    pseudo_labels: bool = True
+    """Label the unlabelled frames with what the slow learner is sure of."""
+    labeller: Literal["slow", "fast"] = "slow"
+    """Who writes the pseudo labels."""
+    score_threshold: float = Field(0.7, ge=0, le=1)
+    """Pseudo labels are detections with a higher score."""
+    unsure_above: float | None = Field(None, ge=0, le=1)
+    """Detections with a lower score than the threshold but a higher one than this are neither labels nor background:
+    regions over them are left out of the loss. Null, as in the paper: they are background."""
+    nms_threshold: float = Field(0.5, gt=0, le=1)
+    """Of two pseudo labels of one class that overlap more, the better one stays."""
+    most_per_frame: int = Field(100, ge=1)
+    """Pseudo labels in one frame, at most."""
+    warmup_steps: int = Field(0, ge=0)
+    """Steps before the first pseudo labels."""
+    pseudo_weight: float = Field(1.0, ge=0)
+    """How much a pseudo-labelled frame counts in every loss that it takes part in: the paper's lambda."""
+    proposal_loss: bool = False
+    """Train the region proposals on pseudo-labelled frames too."""
+    augment: bool = True
+    """Crop, rotate and flip the pseudo-labelled frames."""
+    empty_frames: bool = True
+    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+    watch_steps: int = Field(50, ge=1)
+    """Steps over which pseudo labels are compared with labels: none at all, or far too many, raise a warning."""
+    flood: float = Field(5.0, gt=1)
+    """Far too many: so many times the objects that labelled frames show."""
+    pause: bool = False
+    """While there are none, or far too many, do not train on them."""
+
+    @model_validator(mode="after")
+    def _unsure_is_less_than_sure(self) -> Self:
+        if self.unsure_above is not None and self.unsure_above >= self.score_threshold:
+            raise ValueError(f"unsure_above is {self.unsure_above}: it should be less than score_threshold.")
+        return self
+
+
+class EfficientCLS:
+    """Wraps any strategy; the strategy does not know.
+
+    >>> from leocod.detectors.tiny import Tiny
+    >>> from leocod.strategies.icarl import ICaRL
+    >>> learner = EfficientCLS(ICaRL(Tiny(("mug", "book"))))
+    >>> learner.predict([np.zeros((96, 128, 3), np.uint8)])[0].boxes.shape[1]
+    4
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        options: EfficientCLSOptions | None = None,
+        *,
+        seed: int = 0,
+        labeller: FrameLabeller | None = None,
+    ) -> None:
+        """`labeller` takes the place of the slow learner's pseudo labels."""
+        self.strategy = strategy
+        self.options = options or EfficientCLSOptions()
+        self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
+        self.random = np.random.default_rng(seed)
+        self.steps_learned = 0
+        self.watch = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
+        self.labeller = labeller or self._confident
+
+    @property
+    def single_pass(self) -> bool:
+        return self.strategy.single_pass
+
+    @property
+    def memory(self) -> ReplayMemory | None:
+        return self.strategy.memory
+
+    def learn(self, step: Step) -> Learned:
+        began = time.perf_counter()
+        found = self.pseudo_label(step)
+        warning = self.watch.look(step.labelled("human"), found)
+        paused = self.options.pause and self.watch.alarm
+        pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
+        labelled = time.perf_counter()
+        shown = augmented(pseudo, self.random) if self.options.augment else pseudo
+        prepared = time.perf_counter()
+        learned = self.strategy.learn(step.with_labelled(shown))
+        trained = time.perf_counter()
+        if not learned.refused:
+            self.consolidate()
+        return replace(
+            learned,
+            pseudo={frame.id: labels for frame, labels in pseudo},
+            warnings=(*learned.warnings, *([warning] if warning else [])),
+            seconds={
+                **learned.seconds,
+                "pseudo labels": labelled - began,
+                "augment": prepared - labelled,
+                "consolidate": time.perf_counter() - trained,
+            },
+        )
+
+    def predict(self, images: Images) -> list[Detections]:
+        return distributed.predict_sharded(self.slow.predict, images)
+
+    @property
+    def deployed_detector(self) -> Detector:
+        return self.slow
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.strategy.classes
+
+    def remembered(self) -> list[LabelledFrame]:
+        return self.strategy.remembered()
+
+    def extend_classes(self, names: Sequence[str]) -> None:
+        self.strategy.extend_classes(names)
+        if self.options.ema:
+            self.slow.extend_classes(names)
+
+    def pseudo_label(self, step: Step) -> list[LabelledFrame]:
+        """The unlabelled frames of the step, with what the labeller is sure of."""
+        frames = step.unlabelled
+        if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
+            return []
+        weight = self.options.pseudo_weight
+        weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
+        return [
+            (frame, replace(labels, source="pseudo", weights=weights))
+            for frame, labels in zip(frames, self.labeller(frames), strict=True)
+        ]
+
+    def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
+        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
+        found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
+        return [self._labels(detections) for detections in found]
+
+    def _labels(self, found: Detections) -> Labels:
+        sure = self._best(found.above(self.options.score_threshold))
+        if self.options.unsure_above is None:
+            return Labels(sure.boxes, sure.classes)
+        possible = found.above(self.options.unsure_above)
+        unsure = possible.boxes[possible.scores <= self.options.score_threshold]
+        return Labels(sure.boxes, sure.classes, unsure=unsure)
+
+    def _best(self, sure: Detections) -> Detections:
+        if len(sure) < 2:
+            return sure
+        best = batched_nms(
+            torch.from_numpy(sure.boxes),
+            torch.from_numpy(sure.scores),
+            torch.from_numpy(sure.classes),
+            self.options.nms_threshold,
+        ).numpy()[: self.options.most_per_frame]
+        return Detections(sure.boxes[best], sure.classes[best], sure.scores[best])
+
+    @torch.no_grad()
+    def consolidate(self) -> None:
+        """Move the slow learner towards the fast one: all floating-point state; the rest is copied.
+
+        Both recipes do this at the end of a step. The authors' code does it at the start of the next one: the same for
+        all that is learnt, but their evaluated slow learner lags a step behind.
+        """
+        self.steps_learned += 1
+        if self.options.ema:
+            self.slow.follow(self.strategy.detector, keep=self.keep_now)
+
+    @property
+    def keep_now(self) -> float:
+        """How much of itself the slow learner keeps after the steps learnt so far."""
+        steps = self.steps_learned
+        return min(self.options.keep, (1 + steps) / (10 + steps)) if self.options.ema_warmup else self.options.keep
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy.state_dict(),
+            "slow": self.slow.state_dict(),
+            "random": self.random.bit_generator.state,
+            "steps_learned": self.steps_learned,
+            "watch": self.watch.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.extend_classes(state["slow"]["classes"][len(self.classes) :])
+        self.strategy.load_state_dict(state["strategy"])
+        self.slow.load_state_dict(state["slow"])
+        self.random.bit_generator.state = state["random"]
+        self.steps_learned = state["steps_learned"]
+        self.watch.load_state_dict(state["watch"])

@@ -1,0 +1,137 @@
+"""Make the tiny detector's starting weights: the counterpart of the paper's start from PASCAL VOC.
+
+It is trained offline in a world of its own: another seed, other places and other instances than any run's, with some of
+the classes only. Things of no class stand about, as in any VOC picture, so it learns not to call them by old names.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torchvision.models.detection import FasterRCNN
+from torchvision.ops import Conv2dNormActivation
+
+from leocod.benchmarks.wander import Wander, WanderOptions
+from leocod.detectors.tiny import TinyOptions, tiny_model
+from leocod.evaluation.evaluator import Evaluator
+from leocod.networks.two_stage import TwoStage
+from leocod.run.allocation import keep_memory
+from leocod.settings import Settings
+from leocod.types import LabelledFrame
+from leocod.weights import save_weights
+
+KNOWN = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
+
+
+class PretrainOptions(Settings):
+    """How the start is made."""
+
+    classes: tuple[str, ...] = KNOWN
+    """The classes it knows."""
+    steps: int = Field(600, ge=1)
+    """Length of the world it is trained in, 16 frames a step."""
+    places: int = Field(60, ge=1)
+    """Rooms and streets of that world. At every visit all things in them are new, as from picture to picture in VOC."""
+    test_steps: int = Field(200, ge=1)
+    """Length of the world it is tested in, one frame a step: a third one, whose things it has not seen."""
+    updates: int = Field(2000, ge=1)
+    """Updates of the optimiser."""
+    batch_size: int = Field(16, ge=1)
+    """Frames in one update."""
+    learning_rate: float = Field(2e-3, gt=0)
+    """The highest rate; it rises over the first 5 % of the updates and falls to nothing by a cosine."""
+    seed: int = Field(1_000_003, ge=0)
+    """Of the world and of the training; far from the seeds of runs."""
+    threads: int = Field(1, ge=1)
+    """CPU threads. Another number gives other last digits, and so another file."""
+
+
+def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]) -> float:
+    """Train, fold the normalisation into the convolutions, write the file. Returns AP50 in a world unseen (points)."""
+    torch.set_num_threads(options.threads)
+    keep_memory()
+    world = training_world(options)
+    frames = [pair for step in range(world.steps) for pair in world.frames_of(step)]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options.seed)
+        model = tiny_model(len(options.classes), TinyOptions(weights=None), normalised=True)
+    _train(
+        TwoStage(model, options.classes, learning_rate=options.learning_rate, seed=options.seed), frames, options, tell
+    )
+    folded = fold_normalisation(model, len(options.classes))
+    detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
+    unseen = Wander(WanderOptions(steps=options.test_steps, only=options.classes), seed=options.seed + 1)
+    evaluator = Evaluator(unseen.test, unseen.classes, every=1, last_step=0)
+    ap_by_class, _ = evaluator.evaluate(detector.predict)
+    ap50 = 100 * float(np.mean([value for value in ap_by_class.values() if value is not None]))
+    about = {
+        "made_by": "leocod pretrain",
+        "options": options.model_dump_json(),
+        "world": fingerprint(world),
+        "unseen_ap50": f"{ap50:.2f}",
+    }
+    save_weights(out, folded, options.classes, about)
+    tell(f"{out}: AP50 {ap50:.1f} on {len(unseen.test)} frames of a world that it has not seen.")
+    return ap50
+
+
+def training_world(options: PretrainOptions) -> Wander:
+    """Where it is trained: as large and as varied as a photo collection."""
+    settings = WanderOptions(steps=options.steps, only=options.classes, places=options.places, renewal=1.0)
+    return Wander(settings, seed=options.seed)
+
+
+def fingerprint(world: Wander) -> str:
+    """Tells one world from another, and from its own earlier versions: the settings, and a hash of the first frames.
+
+    Without those that are null: an option that comes later and is not used makes no other world.
+    """
+    pixels = hashlib.sha256(b"".join(frame.image().tobytes() for frame, _ in world.frames_of(0))).hexdigest()
+    return f"{world.options.model_dump_json(exclude_none=True)} {pixels[:16]}"
+
+
+def _train(
+    detector: TwoStage, frames: list[LabelledFrame], options: PretrainOptions, tell: Callable[[str], None]
+) -> None:
+    optimizer = torch.optim.AdamW(detector.parameters(), lr=options.learning_rate, weight_decay=1e-4)
+    random = np.random.default_rng(options.seed)
+    began = time.perf_counter()
+    for update in range(options.updates):
+        rate = _rate(update / options.updates)
+        for group in optimizer.param_groups:
+            group["lr"] = options.learning_rate * rate
+        batch = [frames[number] for number in random.integers(len(frames), size=options.batch_size)]
+        losses = detector.loss([frame.image() for frame, _ in batch], [labels for _, labels in batch])
+        total = torch.stack([value.mean() for value in losses.values()]).sum()
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        if (update + 1) % 100 == 0:
+            passed = time.perf_counter() - began
+            tell(f"update {update + 1} of {options.updates}: loss {total.item():.3f}, {passed:.0f} s")
+
+
+def _rate(progress: float) -> float:
+    return min(1.0, progress / 0.05 + 0.01) * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def fold_normalisation(model: FasterRCNN, classes: int) -> FasterRCNN:
+    """The same network without batch normalisation: each one becomes part of the convolution before it."""
+    source = copy.deepcopy(model).eval()
+    folded = tiny_model(classes, TinyOptions(weights=None))
+    for part in list(source.modules()):
+        if isinstance(part, Conv2dNormActivation) and len(part) > 1 and isinstance(part[1], nn.BatchNorm2d):
+            part[0] = fuse_conv_bn_eval(part[0], part[1])
+            del part[1]
+    folded.load_state_dict(source.state_dict())
+    return folded

@@ -1,0 +1,1 @@
+"""What every run writes into its directory: results, labels, detections, samples, checkpoints."""

@@ -1,0 +1,79 @@
+"""checkpoints/: everything that the next step depends on, as it was after a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded
+from leocod.files.checkpoint import ENDING, write_checkpoint
+from leocod.files.run_directory import by_step, step_name
+from leocod.learner import Learner
+from leocod.sinks.base import BaseSink, Sink
+
+
+class Checkpoints(BaseSink):
+    """Saves every so many steps and after the last one, and keeps the newest few.
+
+    It comes after the sinks whose state it saves: what it is told, they have been told.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        learner: Learner,
+        sinks: Mapping[str, Sink],
+        *,
+        every: int,
+        keep: int,
+        config: Mapping[str, Any],
+    ) -> None:
+        self.folder = folder
+        self.learner = learner
+        self.sinks = sinks
+        self.every = every
+        self.keep = keep
+        self.config = dict(config)
+        self._started: RunStarted | None = None
+        self._at_rest: tuple[int, bool] | None = None
+        """The step learnt last, and whether it is finished; None while one is being learnt."""
+        self._saved: tuple[int, bool] | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._started = event
+        elif isinstance(event, StepArrived):
+            self._at_rest = None
+        elif isinstance(event, StepLearned):
+            self._at_rest = (event.step, False)
+        elif isinstance(event, StepFinished):
+            self._at_rest = (event.step, True)
+            if (event.step + 1) % self.every == 0:
+                self.save()
+        elif isinstance(event, StreamEnded):
+            self.save()
+
+    def save(self) -> None:
+        """The learner as it is, whole or not at all; then forget the oldest. Not while it learns."""
+        if self._at_rest is not None and self._at_rest != self._saved:
+            step, finished = self._at_rest
+            write_checkpoint(self.folder / f"{step_name(step)}{ENDING}", self._state(step, finished))
+            self._saved = self._at_rest
+            for old in by_step(self.folder, ENDING)[: -self.keep]:
+                old.unlink()
+
+    def _state(self, step: int, finished: bool) -> dict[str, Any]:
+        return {
+            "step": step,
+            "finished": finished,
+            "classes": list(self._started.classes) if self._started else [],
+            "steps": self._started.steps if self._started else 0,
+            "config": self.config,
+            "learner": self.learner.state_dict(),
+            "sinks": {name: sink.state_dict() for name, sink in self.sinks.items()},
+            "torch_random": torch.get_rng_state(),
+            "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }

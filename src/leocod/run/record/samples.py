@@ -1,0 +1,100 @@
+"""samples/: a few frames worth looking at, with true boxes and the boxes that were given or found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image as PillowImage
+
+from leocod.benchmarks.base import Benchmark
+from leocod.evaluation.evaluator import spread
+from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
+from leocod.files.run_directory import atomic_write, write_json
+from leocod.learner import Learner
+from leocod.sinks.base import BaseSink
+from leocod.types import Detections, Frame, LabelledFrame, Labels
+
+PSEUDO_STEPS = 4
+PSEUDO_FRAMES = 2
+"""Of each of these steps."""
+TEST_FRAMES = 8
+MEMORY_FRAMES = 12
+LOWEST_SCORE = 0.3
+"""Of detections that are shown."""
+
+
+class Samples(BaseSink):
+    """Picks frames evenly spread over the run, the test set and the memory. Belongs to the benchmark's side."""
+
+    def __init__(
+        self, folder: Path, benchmark: Benchmark, learner: Learner, test: Sequence[LabelledFrame] | None = None
+    ) -> None:
+        """`test`: the frames that evaluations look at, if not all test frames of the benchmark."""
+        self.folder = folder
+        self.benchmark = benchmark
+        self.learner = learner
+        self.test = benchmark.test if test is None else test
+        self.entries: list[dict[str, Any]] = []
+        """Of pseudo labels so far; at the end, of all."""
+        self._steps: set[int] = set()
+        self._found: list[tuple[int, int, list[list[float]]]] = []
+        """Of the last evaluation, for each test frame that is shown: its step, place in the test, and boxes found."""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            # Not the very first one, in which nothing has been learnt.
+            self._steps = set(spread(event.steps, PSEUDO_STEPS + 1)[1:])
+        elif isinstance(event, StepLearned) and event.step in self._steps:
+            self.entries += self._pseudo(event)
+        elif isinstance(event, Evaluated):
+            chosen = spread(len(self.test), TEST_FRAMES)
+            self._found = [(event.step, place, self._boxes(event, place)) for place in chosen]
+        elif isinstance(event, RunFinished):
+            # A run that went on may find some of its earlier pictures gone: it can do without them.
+            left = [entry for entry in self.entries if (self.folder / entry["file"]).exists()]
+            self.entries = [*left, *self._test(), *self._memory(event.steps - 1)]
+            write_json(self.folder / "samples.json", self.entries, indent=2)
+
+    def _pseudo(self, event: StepLearned) -> list[dict[str, Any]]:
+        pairs = [pair for pair in self.benchmark.frames_of(event.step) if pair[0].id in event.pseudo]
+        chosen = [pairs[number] for number in spread(len(pairs), PSEUDO_FRAMES)]
+        return [
+            self._kept("pseudo", event.step, frame, truth, _scored(event.pseudo[frame.id])) for frame, truth in chosen
+        ]
+
+    def _boxes(self, event: Evaluated, place: int) -> list[list[float]]:
+        return _scored(event.detections[self.test[place][0].id].above(LOWEST_SCORE))
+
+    def _test(self) -> list[dict[str, Any]]:
+        return [self._kept("test", step, *self.test[place], boxes) for step, place, boxes in self._found]
+
+    def _memory(self, step: int) -> list[dict[str, Any]]:
+        held = self.learner.remembered()
+        chosen = [held[number] for number in spread(len(held), MEMORY_FRAMES)]
+        return [self._kept("memory", step, frame, labels, _scored(labels)) for frame, labels in chosen]
+
+    def _kept(self, kind: str, step: int, frame: Frame, truth: Labels, boxes: list[list[float]]) -> dict[str, Any]:
+        name = f"{kind}_{step:05d}_{frame.id}.png"
+        with atomic_write(self.folder / name, lasting=False) as temporary:
+            PillowImage.fromarray(frame.image()).save(temporary, "png")
+        return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": _rows(truth), "boxes": boxes}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"entries": self.entries, "found": [list(one) for one in self._found]}
+
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
+        self.entries = list(state["entries"])
+        self._found = [(step, place, boxes) for step, place, boxes in state["found"]]
+
+
+def _scored(marked: Labels | Detections) -> list[list[float]]:
+    """Rows with a score; what is given is sure."""
+    scores: Iterable[float] = marked.scores.tolist() if isinstance(marked, Detections) else [1.0] * len(marked)
+    return [[*row, round(score, 4)] for row, score in zip(_rows(marked), scores, strict=True)]
+
+
+def _rows(marked: Labels | Detections) -> list[list[float]]:
+    corners = marked.boxes.astype(float).round(2).tolist()
+    return [[*box, category] for box, category in zip(corners, marked.classes.tolist(), strict=True)]

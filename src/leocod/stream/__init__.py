@@ -1,0 +1,1 @@
+"""Where steps come from: a recorded benchmark, or its labelled frames shuffled for offline training."""

@@ -1,0 +1,1 @@
+"""What an update of the weights needs: batches, gradients, processes that train as one."""

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as PillowImage
+from typer.testing import CliRunner, Result
+
+from leocod.cli.main import app
+from leocod.run.experiment import Seeds
+
+WALK = ("--set", "steps=2", "--set", "frames_per_step=4", "--set", "width=64", "--set", "height=48")
+
+
+def leocod(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, arguments)
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def some_frames(folder: Path) -> None:
+    folder.mkdir()
+    for number in range(3):
+        PillowImage.fromarray(np.full((8, 8, 3), number, np.uint8)).save(folder / f"{number}.png")
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    result = leocod("data")
+
+    assert result.exit_code == 0
+    assert "check" in result.output
+    assert "convert" in result.output
+    assert result.stderr == ""
+
+
+def test_check_leaves_with_0_when_all_is_well_and_with_1_when_a_run_would_stop(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+
+    well = leocod("data", "check", "film")
+    (tmp_path / "film" / "1.png").write_bytes(b"")
+    ill = leocod("data", "check", "film")
+
+    assert (well.exit_code, ill.exit_code) == (0, 1)
+    assert "Nothing is wrong." in well.output
+    assert "film/1.png, frame 1 of film: the file is empty" in ill.output
+    assert "1 problem, 1 of which would stop a run." in ill.output
+
+
+def test_what_convert_writes_has_nothing_wrong_with_it_that_stops_a_run() -> None:
+    for to in ("processed", "coco"):
+        written = leocod("data", "convert", "wander", to, "--to", to, *WALK)
+        checked = leocod("data", "check", to, "--most", "1")
+
+        assert written.exit_code == 0, written.output
+        assert "2 steps and 2 test frames, labelled at 4 (8), 2 (4), 1 (2) frames a step" in written.output
+        assert checked.exit_code == 0
+        assert f"{to} layout, 10 frames, 10 of them labelled" in checked.output
+        assert "unused class: " in checked.output
+
+
+def test_the_frames_that_convert_labels_are_those_that_a_run_gets() -> None:
+    leocod("data", "convert", "wander", "out", "--to", "coco", "--seed", "7", "--labels", "2", *WALK)
+
+    labels = json.loads(Path("out/labels_2.json").read_text())
+    seed = Seeds.of(7).labels
+    draw = np.random.default_rng([seed, 2, 1]).permutation(4)[:2]
+    assert (labels["per_step"], labels["seed"]) == (2, seed)
+    assert labels["frames"]["1"] == sorted(5 + int(number) for number in draw)
+    assert not Path("out/labels_1.json").exists()
+
+
+def test_a_published_choice_is_kept_unless_another_is_to_be_drawn() -> None:
+    leocod("data", "convert", "wander", "first", "--to", "processed", "--seed", "1", *WALK)
+
+    kept = leocod("data", "convert", "oak", "kept", "--to", "processed", "--set", "root=first", "--labels", "1")
+    anew = leocod(
+        *("data", "convert", "oak", "anew", "--to", "processed", "--set", "root=first", "--labels", "1"),
+        *("--choice", "drawn", "--seed", "2"),
+    )
+
+    assert (kept.exit_code, anew.exit_code) == (0, 0), (kept.output, anew.output)
+    first, again, other = (
+        [row.rpartition(",")[2] for row in Path(name).read_text().split()]
+        for name in ("first/wander/train_anno1.csv", "kept/oak/train_anno1.csv", "anew/oak/train_anno1.csv")
+    )
+    assert first == again
+    assert first != other
+
+
+def test_pictures_are_copied_or_linked(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    source = ("video", "--set", "source=film", "--set", "classes=[mug]")
+
+    copied = leocod("data", "convert", source[0], "copied", "--to", "coco", *source[1:])
+    linked = leocod("data", "convert", source[0], "linked", "--to", "coco", "--link", *source[1:])
+
+    assert (copied.exit_code, linked.exit_code) == (0, 0), (copied.output, linked.output)
+    assert Path("copied/images/film/0.png").stat().st_nlink == 1
+    assert Path("linked/images/film/0.png").stat().st_nlink == 2
+
+
+@pytest.mark.parametrize("prefix", ["", "benchmark."])
+def test_an_option_of_the_benchmark_may_be_named_as_in_a_run(tmp_path: Path, prefix: str) -> None:
+    some_frames(tmp_path / "film")
+    options = ("--set", f"{prefix}source=film", "--set", f"{prefix}classes=[mug]")
+
+    shown = leocod("show", "video", *options)
+    written = leocod("data", "convert", "video", "out", "--to", "coco", *options)
+
+    assert (shown.exit_code, written.exit_code) == (0, 0), (shown.output, written.output)
+
+
+def test_convert_says_how_many_frames_it_left_out(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    (tmp_path / "film" / "0.png").write_bytes(b"no picture")
+    options = ("source=film", "classes=[mug]", "on_bad_frame=skip", "frames_per_step=1")
+
+    written = leocod(
+        *("data", "convert", "video", "out", "--to", "coco"), *(word for one in options for word in ("--set", one))
+    )
+
+    assert written.exit_code == 0, written.output
+    assert "Left out, because they cannot be read: 1 frame." in written.output
+    assert "Left out, because nobody has labelled them: 1 held-out frame." in written.output
+
+
+def test_show_tells_when_classes_are_there() -> None:
+    result = leocod("show", "wander", *WALK, "--classes", "3")
+
+    assert result.exit_code == 0, result.output
+    assert "wander: 2 steps, 8 training and 2 test frames, 20 classes." in result.output
+    assert "objects a frame" in result.output
+    assert "longest" in result.output
+    assert "step 0 to 1" in result.output
+    assert "and 17 more classes" in result.output
+
+
+def test_show_leaves_out_what_cannot_be_read_where_the_benchmark_skips_it(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    (tmp_path / "film" / "0.png").write_bytes(b"no picture")
+    source = ("video", "--set", "source=film", "--set", "classes=[mug]")
+
+    stopped = leocod("show", *source)
+    skipped = leocod("show", *source, "--set", "on_bad_frame=skip")
+
+    assert stopped.exit_code == 2
+    assert "0.png is not a readable image" in stopped.stderr
+    assert skipped.exit_code == 0, skipped.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("data", "chek"), "chek"),
+        (("data", "check"), "Missing argument"),
+        (("data", "check", "none"), "No file or folder 'none'"),
+        (("data", "check", "empty"), "empty holds no data in a known layout"),
+        (("data", "check", "empty", "--layout", "voc"), "'voc' is not one of"),
+        (("data", "check", "empty", "--most", "-1"), "--most"),
+        (("data", "convert", "wander", "out"), "--to"),
+        (("data", "convert", "wonder", "out", "--to", "coco"), "No benchmark 'wonder'"),
+        (("data", "convert", "wander", "taken", "--to", "coco"), "taken is already there"),
+        (("data", "convert", "wander", "out", "--to", "coco", "--labels", "4,x"), "--labels is '4,x'"),
+        (("data", "convert", "wander", "out", "--to", "coco", "--labels", "17"), "it should be numbers from 1 to 16"),
+        (("data", "convert", "wander", "taken/me/out", "--to", "coco", *WALK), "taken/me"),
+        (("data", "convert", "oak", "out", "--to", "coco", "--set", "root=none"), "none"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_nothing_is_written(
+    arguments: tuple[str, ...], complaint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "me").write_text("a file")
+    before = sorted(tmp_path.rglob("*"))
+
+    result = leocod(*arguments)
+
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stderr.startswith("leocod: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_neither_a_name_nor_an_error_can_speak_to_the_terminal(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    labels = {
+        "categories": [{"id": 1, "name": "[red]mug[/red]"}],
+        "images": [{"id": n, "file_name": f"{n}.png", "height": 8, "width": 8} for n in range(3)],
+        "annotations": [{"id": n, "image_id": n, "category_id": 1, "bbox": [1, 1, 5, 5]} for n in range(3)],
+    }
+    (tmp_path / "labels.json").write_text(json.dumps(labels))
+
+    shown = leocod("show", "video", "--set", "source=film", "--set", "labels=labels.json", "--set", "frames_per_step=2")
+    refused = leocod("data", "check", "\x1b[31m\u202enowhere")
+
+    assert "[red]mug[/red]" in shown.output
+    assert shown.exit_code == 0
+    assert r"\x1b[31m\u202enowhere" in refused.output
+    assert "\x1b" not in refused.output + shown.output

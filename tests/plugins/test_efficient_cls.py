@@ -1,0 +1,410 @@
+"""Efficient-CLS: order of events, what is pseudo-labelled, what follows what. Each is easy to break silently."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
+from leocod.run.config import load_config, override
+from leocod.run.experiment import build_strategy, wrapped
+from leocod.strategies.icarl import ICaRL
+from leocod.types import Detections, Labels
+
+
+def detections(*scores, classes=None, boxes=None):
+    count = len(scores)
+    # Far apart, unless the test says where.
+    places = [[20 * n, 0, 20 * n + 10, 10] for n in range(count)] if boxes is None else boxes
+    return Detections(
+        np.array(places, np.float32).reshape(-1, 4),
+        np.array(classes or [0] * count, np.int64),
+        np.array(scores, np.float32),
+    )
+
+
+@pytest.fixture
+def learner(a_detector):
+    def make(recipe="released", **options):
+        strategy = ICaRL(a_detector(), ICaRL.Options(recipe=recipe, replay_per_step=4))
+        return EfficientCLS(strategy, EfficientCLSOptions(**options))
+
+    return make
+
+
+def sees(learner, found):
+    """Let the slow learner find the same in every frame."""
+    learner.slow.predict = lambda images: [found] * len(images)
+    return learner
+
+
+def weights(detector):
+    return torch.cat([value.flatten().float() for value in detector.model.state_dict().values()])
+
+
+def batches_of(learner):
+    """A list that will hold what the strategy is trained on from now on."""
+    batches = []
+    plain_update = learner.strategy.update
+    learner.strategy.update = lambda batch: batches.append(batch) or plain_update(batch)
+    return batches
+
+
+def losses_by_frame(learner, step):
+    """Learn a first step: loss -> value of each of its frames, as the fast learner is trained on it."""
+    losses = []
+    plain_loss = learner.strategy.detector.loss
+    learner.strategy.detector.loss = lambda *batch: losses.append(plain_loss(*batch)) or losses[-1]
+    learner.learn(step)
+    return {name: values.tolist() for name, values in losses[0].items()}
+
+
+@torch.no_grad()
+def kept_now(learner):
+    """How much of itself the slow learner keeps at the next step: what is left of ones that follow zeros."""
+    for value in learner.slow.model.state_dict().values():
+        value.fill_(1)
+    for value in learner.strategy.detector.model.state_dict().values():
+        value.fill_(0)
+    learner.consolidate()
+    return weights(learner.slow).unique().item()
+
+
+def test_only_unlabelled_frames_get_pseudo_labels_and_only_confident_ones(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+
+    pseudo = sees(learner(), detections(0.71, 0.7, 0.3)).pseudo_label(step)
+
+    assert [frame.id for frame, _ in pseudo] == [1, 2, 3]
+    assert all(len(labels) == 1 and labels.source == "pseudo" for _, labels in pseudo)
+
+
+@pytest.mark.parametrize(("threshold", "sure"), [(0.0, 4), (0.5, 2), (0.8, 1), (1.0, 0)])
+def test_sure_is_what_scores_above_the_threshold_that_is_set(learner, a_step, threshold, sure):
+    found = detections(0.9, 0.75, 0.5, 0.25)
+
+    (_, labels), *_ = sees(learner(score_threshold=threshold), found).pseudo_label(a_step(labelled=0))
+
+    assert len(labels) == sure
+
+
+def test_what_is_nearly_sure_can_be_kept_out_of_the_background(learner, a_step):
+    found = detections(0.9, 0.7, 0.4, 0.3, 0.2)
+
+    (_, paper), *_ = sees(learner(), found).pseudo_label(a_step(labelled=0))
+    (_, careful), *_ = sees(learner(unsure_above=0.3), found).pseudo_label(a_step(labelled=0))
+
+    assert len(paper) == len(careful) == 1
+    assert len(paper.unsure) == 0
+    assert careful.unsure[:, 0].tolist() == [20, 40]
+    assert careful.source == "pseudo"
+
+
+def test_overlapping_labels_of_one_class_are_thinned_and_of_two_classes_kept(learner, a_step):
+    box = [0, 0, 10, 10]
+    found = detections(0.9, 0.8, 0.75, classes=[0, 0, 1], boxes=[box, box, box])
+
+    (_, labels), *_ = sees(learner(), found).pseudo_label(a_step(labelled=0))
+
+    assert labels.classes.tolist() == [0, 1]
+
+
+def test_at_most_a_hundred_a_frame_or_what_is_set(learner, a_step):
+    found = detections(*[0.9] * 7)
+
+    (_, labels), *_ = sees(learner(most_per_frame=5), found).pseudo_label(a_step(labelled=0))
+
+    assert len(labels) == 5
+
+
+def test_proposals_learn_from_labelled_frames_and_from_pseudo_labelled_ones_only_when_asked(learner, a_step):
+    found = detections(0.9, boxes=[[20, 15, 40, 35]])
+
+    plain = losses_by_frame(sees(learner(), found), a_step(frames=4, labelled=1))
+    asked = losses_by_frame(sees(learner(proposal_loss=True), found), a_step(frames=4, labelled=1))
+
+    for name in ("proposal_class", "proposal_box"):
+        assert plain[name] == [asked[name][0], 0, 0, 0]
+        assert min(asked[name]) > 0
+    for name in ("region_class", "region_box"):
+        assert plain[name] == asked[name]
+
+
+def test_lambda_scales_the_region_losses_of_pseudo_labelled_frames_and_nothing_else(learner, a_step):
+    found = detections(0.9, boxes=[[20, 15, 40, 35]])
+
+    full = losses_by_frame(sees(learner(), found), a_step(frames=4, labelled=1))
+    quarter = losses_by_frame(sees(learner(pseudo_weight=0.25), found), a_step(frames=4, labelled=1))
+
+    for name in ("region_class", "region_box"):
+        assert min(full[name]) > 0
+        assert quarter[name] == [full[name][0], *(value / 4 for value in full[name][1:])]
+    for name in ("proposal_class", "proposal_box"):
+        assert quarter[name] == full[name]
+
+
+def test_frames_in_which_nothing_is_sure_count_as_empty_or_are_left_out(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+
+    kept = sees(learner(), detections(0.2)).learn(step).pseudo
+    dropped = sees(learner(empty_frames=False), detections(0.2)).learn(step).pseudo
+
+    assert [len(labels) for labels in kept.values()] == [0, 0, 0]
+    assert dropped == {}
+
+
+def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):
+    one, bare = sees(learner(pseudo_labels=False), detections(0.9)), learner().strategy
+
+    told = [one.learn(a_step(index)).pseudo for index in range(2)]
+    for index in range(2):
+        bare.learn(a_step(index))
+
+    assert told == [{}, {}]
+    assert torch.equal(weights(one.strategy.detector), weights(bare.detector))
+
+
+def test_pseudo_labels_are_told_and_trained_on_only_after_the_warm_up(learner, a_step):
+    one = sees(learner(warmup_steps=2), detections(0.9))
+    batches = batches_of(one)
+
+    told = [set(one.learn(a_step(index)).pseudo) for index in range(3)]
+
+    assert told == [set(), set(), {10, 11}]
+    current = [batch.pairs for batch in batches if batch.name == "current"]
+    assert [[frame.id for frame, _ in pairs] for pairs in current] == [[0, 1], [4, 5], [8, 9, 10, 11]]
+
+
+@pytest.mark.parametrize(("labeller", "classes"), [("slow", [0]), ("fast", [1, 1])])
+def test_the_labeller_is_the_slow_learner_or_the_fast_one_as_set(learner, a_step, labeller, classes):
+    one = sees(learner(labeller=labeller), detections(0.9))
+    one.strategy.detector.predict = lambda images: [detections(0.9, 0.8, classes=[1, 1])] * len(images)
+
+    pseudo = one.learn(a_step(frames=4, labelled=2)).pseudo
+
+    assert {number: labels.classes.tolist() for number, labels in pseudo.items()} == {2: classes, 3: classes}
+
+
+def test_pseudo_labels_are_told_as_found_and_trained_on_augmented(learner, a_step):
+    one = sees(learner(), detections(0.9))
+    batches = batches_of(one)
+
+    learned = one.learn(a_step(frames=4, labelled=1))
+
+    assert learned.pseudo[1].boxes.tolist() == [[0, 0, 10, 10]]
+    sizes = {frame.id: frame.size for frame, _ in batches[0].pairs}
+    assert sizes[0] == (48, 64)
+    assert sizes[1] == (43, 58)
+
+
+def test_without_augmentation_pseudo_labelled_frames_are_trained_on_as_they_are(learner, a_step):
+    one = sees(learner(augment=False), detections(0.9))
+    step = a_step(frames=4, labelled=1)
+    batches = batches_of(one)
+
+    one.learn(step)
+
+    shown = batches[0].pairs
+    for (frame, _), given in zip(shown, step.frames, strict=True):
+        np.testing.assert_array_equal(frame.image(), given.image())
+    assert [labels.boxes.tolist() for _, labels in shown[1:]] == [[[0, 0, 10, 10]]] * 3
+
+
+def test_pseudo_labels_never_enter_the_memory(learner, a_step):
+    one = sees(learner(), detections(0.9))
+
+    for index in range(3):
+        one.learn(a_step(index))
+
+    assert one.memory.frames
+    assert {labels.source for _, labels in one.memory.frames} == {"human"}
+    assert {frame.id % 4 for frame, _ in one.memory.frames} <= {0, 1}
+
+
+def test_the_slow_learner_labels_before_it_follows_and_follows_after_training(learner, a_step):
+    one = learner(ema_warmup=False, keep=0.9)
+    start = weights(one.slow).clone()
+    seen = {}
+
+    def predict(images):
+        seen["labelling"] = weights(one.slow).clone()
+        return [detections(0.9)] * len(images)
+
+    one.slow.predict = predict
+    one.learn(a_step())
+
+    assert torch.equal(seen["labelling"], start)
+    fast = weights(one.strategy.detector)
+    assert not torch.equal(fast, start)
+    torch.testing.assert_close(weights(one.slow), 0.9 * start + 0.1 * fast)
+
+
+@pytest.mark.parametrize(("ema_warmup", "kept"), [(True, [2 / 11, 3 / 12, 0.3, 0.3]), (False, [0.3, 0.3, 0.3, 0.3])])
+def test_only_with_ema_warm_up_the_slow_learner_keeps_less_at_first(learner, ema_warmup, kept):
+    one = learner(keep=0.3, ema_warmup=ema_warmup)
+
+    assert [kept_now(one) for _ in range(4)] == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("options", [{"pseudo_labels": False}, {"warmup_steps": 9}])
+def test_the_slow_learner_follows_also_while_nothing_is_pseudo_labelled(learner, a_step, options):
+    one = learner(keep=0, **options)
+
+    one.learn(a_step())
+
+    assert torch.equal(weights(one.slow), weights(one.strategy.detector))
+
+
+@pytest.mark.parametrize(("ema", "same_as_fast"), [(True, False), (False, True)])
+def test_people_see_the_slow_learner_and_without_ema_the_fast_one(learner, a_step, ema, same_as_fast):
+    one = learner(ema=ema)
+    images = [frame.image() for frame in a_step().frames]
+
+    one.learn(a_step())
+
+    seen, by_fast = (np.concatenate([found.scores for found in who.predict(images)]) for who in (one, one.strategy))
+    assert np.array_equal(seen, by_fast) == same_as_fast
+
+
+def test_without_ema_the_fast_learner_writes_the_pseudo_labels(learner, a_step):
+    one = learner(ema=False)
+    one.strategy.detector.predict = lambda images: [detections(0.9)] * len(images)
+
+    pseudo = one.learn(a_step(frames=4, labelled=2)).pseudo
+
+    assert {number: len(labels) for number, labels in pseudo.items()} == {2: 1, 3: 1}
+
+
+def test_no_gradient_reaches_the_slow_learner(learner, a_step):
+    one = learner()
+    one.learn(a_step())
+
+    assert all(parameter.grad is None for parameter in one.slow.parameters())
+
+
+def test_true_boxes_can_take_the_place_of_pseudo_labels(a_detector, a_frame, a_step):
+    true = {number: a_frame(number, (number % 3,))[1] for number in range(4)}
+    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames: [true[frame.id] for frame in frames])
+
+    pseudo = one.learn(a_step(frames=4, labelled=1)).pseudo
+
+    assert {number: labels.boxes.tolist() for number, labels in pseudo.items()} == {
+        number: true[number].boxes.tolist() for number in (1, 2, 3)
+    }
+    assert all(labels.source == "pseudo" and labels.weights.proposals == 0 for labels in pseudo.values())
+
+
+def test_the_present_does_not_gain_weight_by_pseudo_labels(learner, a_step):
+    """Labelled and pseudo-labelled frames share one mean; the replayed past is a part of its own."""
+    one = sees(learner(recipe="joint"), detections(0.9))
+    one.learn(a_step(0))
+    batches = batches_of(one)
+
+    one.learn(a_step(1, frames=8, labelled=2))
+
+    (batch,) = batches
+    assert batch.name == "current+replay"
+    np.testing.assert_allclose(batch.shares, [0.5 / 8] * 8 + [0.5 / 4] * 4)
+
+
+@pytest.mark.parametrize(("recipe", "updates"), [("released", ["current", "replay"]), ("joint", ["current+replay"])])
+def test_released_updates_on_current_frames_and_then_on_replayed_ones_and_joint_once(learner, a_step, recipe, updates):
+    one = learner(recipe=recipe)
+    one.learn(a_step(0))
+    batches, done = batches_of(one), []
+    one.strategy.optimizer.register_step_post_hook(lambda *_: done.append(batches[-1].name))
+
+    one.learn(a_step(1))
+
+    assert [batch.name for batch in batches] == done == updates
+
+
+def test_every_switch_reaches_the_learner_from_the_command_line():
+    plug_in = {"ema": False, "pseudo_labels": False, "labeller": "fast", "score_threshold": 0.5, "pseudo_weight": 0.5}
+    plug_in |= {"proposal_loss": True, "augment": False, "ema_warmup": False, "warmup_steps": 3}
+    texts = ["strategy.recipe=joint", *(f"efficient_cls.{name}={value}" for name, value in plug_in.items())]
+
+    config = load_config(None, [override(text) for text in texts])
+    learner = wrapped(config, build_strategy(config, ("mug", "book")), ("mug", "book"), None)
+
+    assert learner.options == EfficientCLSOptions(**plug_in)
+    assert learner.strategy.options.recipe == "joint"
+
+
+def test_a_bare_label_is_enough_at_full_annotation_cost(learner, a_step):
+    one = learner()
+    assert one.learn(a_step(frames=4, labelled=4)).pseudo == {}
+
+
+def test_labels_of_the_given_step_stay_as_they_are(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+    sees(learner(), detections(0.9)).learn(step)
+
+    assert list(step.labels) == [0]
+    assert isinstance(step.labels[0], Labels)
+
+
+def test_pseudo_labels_that_have_collapsed_are_warned_of_once_and_so_is_their_recovery(learner, a_step):
+    plug_in = sees(learner(watch_steps=2), detections(0.1))
+
+    warnings = [plug_in.learn(a_step(index)).warnings for index in range(3)]
+    sees(plug_in, detections(0.9))
+    warnings.append(plug_in.learn(a_step(3)).warnings)
+
+    assert [len(one) for one in warnings] == [0, 1, 0, 1]
+    assert warnings[1][0].startswith("Pseudo labels have collapsed")
+    assert warnings[3] == ("Pseudo labels have recovered.",)
+
+
+@pytest.mark.parametrize("pause", [True, False])
+def test_while_they_have_collapsed_nothing_is_trained_on_them_if_asked_for(learner, a_step, pause):
+    plug_in = sees(learner(watch_steps=1, flood=1.5, pause=pause), detections(0.9, 0.9))
+    batches = batches_of(plug_in)
+
+    learned = plug_in.learn(a_step(0))
+
+    shown = [labels.source for labels in batches[0].labels]
+    assert ("pseudo" in shown) == (not pause)
+    assert bool(learned.pseudo) == (not pause)
+    assert learned.warnings
+
+
+def test_a_pause_ends_when_they_have_recovered(learner, a_step):
+    plug_in = sees(learner(watch_steps=1, pause=True), detections(0.1))
+    assert plug_in.learn(a_step(0)).pseudo == {}
+
+    sees(plug_in, detections(0.9))
+
+    assert plug_in.learn(a_step(1)).pseudo
+
+
+def test_the_watch_goes_on_from_a_state(learner, a_step):
+    one, two = (sees(learner(watch_steps=2), detections(0.1)) for _ in range(2))
+    one.learn(a_step(0))
+
+    two.load_state_dict(one.state_dict())
+
+    assert two.learn(a_step(1)).warnings
+
+
+def test_after_a_refused_step_the_slow_learner_stays_where_it_is(learner, a_step):
+    plug_in = learner()
+    plug_in.learn(a_step(0))
+    before = weights(plug_in.slow)
+    plug_in.strategy.detector.loss = lambda images, labels, seeds: {"one": torch.full((len(images),), float("nan"))}
+
+    assert plug_in.learn(a_step(1)).refused
+
+    assert torch.equal(weights(plug_in.slow), before)
+    assert plug_in.steps_learned == 1
+
+
+def test_silence_is_noticed_also_where_empty_frames_are_left_out(learner, a_step):
+    plug_in = sees(learner(watch_steps=2, empty_frames=False), detections(0.1))
+
+    learned = [plug_in.learn(a_step(index)) for index in range(3)]
+
+    assert [len(one.warnings) for one in learned] == [0, 1, 0]
+    assert learned[1].warnings[0].startswith("Pseudo labels have collapsed: 0.00 a frame")
+    assert [one.pseudo for one in learned] == [{}] * 3

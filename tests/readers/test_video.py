@@ -1,0 +1,183 @@
+"""One's own video or folder, with labels for some frames and none for the others."""
+
+from __future__ import annotations
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from leocod.errors import InvalidConfig, InvalidData
+from leocod.readers.video import read_video
+
+CATEGORIES = [{"id": 1, "name": "mug"}, {"id": 2, "name": "book"}]
+
+
+@pytest.fixture
+def folder(tmp_path, a_picture):
+    """Twelve frames, f1 to f12; the tenth is portrait."""
+    for number in range(1, 13):
+        a_picture(tmp_path / "film" / f"f{number}.png", (80, 60) if number == 10 else (60, 80), number)
+    (tmp_path / "film" / "notes.txt").write_text("not a frame")
+    return tmp_path / "film"
+
+
+@pytest.fixture
+def film(tmp_path):
+    with av.open(str(tmp_path / "film.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=30)
+        stream.width, stream.height, stream.pix_fmt = 80, 60, "yuv420p"
+        for number in range(12):
+            image = np.full((60, 80, 3), number * 20, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        container.mux(stream.encode())
+    return tmp_path / "film.mp4"
+
+
+@pytest.fixture
+def a_label_file(tmp_path, a_json):
+    def write(images, annotations=()):
+        return a_json(
+            tmp_path / "labels.json", {"categories": CATEGORIES, "images": images, "annotations": list(annotations)}
+        )
+
+    return write
+
+
+def test_frames_of_a_folder_come_by_number_and_labels_by_name(folder, a_label_file, boxes):
+    images = [{"id": 1, "file_name": "f10.png"}, {"id": 2, "file_name": "anywhere/f2.png", "height": 60, "width": 80}]
+    labels = a_label_file(images, [{"id": 1, "image_id": 1, "category_id": 2, "bbox": [10, 60, 20, 20]}])
+
+    found = read_video(folder, labels)
+
+    assert found.classes == ("mug", "book")
+    assert [entry.picture.stem for entry in found.entries] == [f"f{number}" for number in range(1, 13)]
+    assert [entry.index for entry in found.entries] == list(range(12))
+    assert boxes(found) == [None, [], *[None] * 7, [("book", 10, 60, 30, 80)], None, None]
+    assert found.entries[9].size == (80, 60)
+
+
+@pytest.mark.parametrize("naming", ["frame_id", "frame_number", "file_name"])
+def test_frames_of_a_file_are_labelled_by_number_from_0(film, a_label_file, boxes, naming):
+    named = {"file_name": "film_000003"} if naming == "file_name" else {naming: 3, "file_name": "film.mp4"}
+    labels = a_label_file([{"id": 7, **named}], [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [1, 2, 3, 4]}])
+
+    found = read_video(film, labels)
+
+    assert boxes(found) == [None, None, None, [("mug", 1, 2, 4, 6)], *[None] * 8]
+    assert {entry.size for entry in found.entries} == {(60, 80)}
+    assert {entry.picture for entry in found.entries} == {film}
+
+
+@pytest.mark.parametrize("source", ["folder", "film"])
+def test_every_so_many_th_frame(request, source, a_label_file, boxes, met):
+    named = [{"file_name": f"f{number + 1}.png", "frame_id": number} for number in (0, 4, 5)]
+    labels = a_label_file([{"id": number, **one} for number, one in enumerate(named)])
+
+    found = read_video(request.getfixturevalue(source), labels, every=4, report=met.append)
+
+    assert [(entry.id, entry.index) for entry in found.entries] == [(0, 0), (1, 4), (2, 8)]
+    assert boxes(found) == [[], [], None]
+    assert [(one.breaks, "1 of its images" in one.what) for one in met] == [(False, True)]
+
+
+def test_without_labels_the_classes_must_be_named(folder):
+    found = read_video(folder, classes=["cup"])
+
+    assert found.classes == ("cup",)
+    assert all(entry.labels is None for entry in found.entries)
+    with pytest.raises(InvalidConfig, match="classes: needed"):
+        read_video(folder)
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        ({"file_name": "f99.png"}, "image 1: it labels a frame 'f99.png', which is not among the 12"),
+        ({"file_name": None}, "image 1: it labels a frame None"),
+        ({"file_name": "f3.png", "height": 61, "width": 80}, "it is 80 x 60 pixels large, but its record says 80 x 61"),
+        ({"file_name": "f3.png", "height": "60", "width": 80}, "should be pixels"),
+    ],
+)
+def test_labels_that_fit_no_frame_are_told(folder, a_label_file, met, image, said):
+    labels = a_label_file([{"id": 1, **image}])
+
+    with pytest.raises(InvalidData, match=rf"labels\.json, .*{said}"):
+        read_video(folder, labels)
+    assert len(read_video(folder, labels, report=met.append).entries) == 12
+    assert len(met) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["film_000003.jpg", "film_3", "other_000003", "3", "film_000003_1", None, "frame_000003"]
+)
+def test_a_name_that_does_not_say_the_frame_of_a_film_is_an_error_in_every_run(film, a_label_file, met, name):
+    labels = a_label_file([{"id": 1, "file_name": name}])
+
+    with pytest.raises(InvalidData, match=r"image 1: it does not say which frame of film\.mp4 .*Give it a frame_id"):
+        read_video(film, labels)
+    read_video(film, labels, report=met.append)
+
+    assert [one.fatal for one in met] == [True]
+
+
+def test_a_number_beyond_the_film_is_told(film, a_label_file):
+    with pytest.raises(InvalidData, match="image 1: it labels frame 12, which is not among the 12"):
+        read_video(film, a_label_file([{"id": 1, "frame_id": 12}]))
+
+
+def test_a_frame_that_is_labelled_twice_is_told(folder, a_label_file, met):
+    images = [{"id": 1, "file_name": "f3.png"}, {"id": 2, "file_name": "f3.png"}]
+
+    with pytest.raises(InvalidData, match="image 2: it labels frame 2, as image 1 does"):
+        read_video(folder, a_label_file(images))
+    assert [
+        entry.id for entry in read_video(folder, a_label_file(images), report=met.append).entries if entry.broken
+    ] == [2]
+
+
+def test_a_photo_is_as_large_as_it_is_shown(folder, a_label_file):
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.new("RGB", (80, 60)).save(folder / "f3.png", exif=turned)
+    shown, stored = ({"id": 1, "file_name": "f3.png", "height": high, "width": 140 - high} for high in (80, 60))
+
+    found = read_video(folder, a_label_file([shown]))
+
+    assert found.entries[2].size == (80, 60)
+    with pytest.raises(
+        InvalidData, match=r"f3\.png: it is 60 x 80 pixels large once it is turned .*EXIF orientation 6"
+    ):
+        read_video(folder, a_label_file([stored]))
+
+
+def test_a_link_to_elsewhere_costs_its_frame_with_labels_and_without(folder, tmp_path, a_picture, a_label_file, met):
+    outside = a_picture(tmp_path / "elsewhere" / "a.png")
+    for name in ("f3.png", "f4.png"):
+        (folder / name).unlink()
+        (folder / name).symlink_to(outside)
+    labels = a_label_file([{"id": 1, "file_name": "f3.png"}])
+
+    found = read_video(folder, labels, report=met.append)
+
+    assert [(entry.id, entry.labels is None) for entry in found.entries if entry.broken] == [(2, False), (3, True)]
+    assert [one.kind for one in met] == ["path", "path"]
+
+
+def test_a_damaged_picture_that_is_labelled_costs_its_frame(folder, a_label_file, met):
+    (folder / "f3.png").write_bytes(b"")
+    labels = a_label_file([{"id": 1, "file_name": "f3.png"}])
+
+    with pytest.raises(InvalidData, match=r"image 1: .*f3\.png: the file is empty"):
+        read_video(folder, labels)
+    assert [entry.id for entry in read_video(folder, labels, report=met.append).entries if entry.broken] == [2]
+
+
+def test_a_source_without_frames_is_told(tmp_path):
+    with pytest.raises(InvalidData, match="none: no such file or folder"):
+        read_video(tmp_path / "none", classes=["a"])
+    with pytest.raises(InvalidData, match="holds no images"):
+        read_video(tmp_path, classes=["a"])
+    (tmp_path / "film.mp4").write_bytes(b"no film")
+    with pytest.raises(InvalidData, match=r"film\.mp4 is not a readable video"):
+        read_video(tmp_path / "film.mp4", classes=["a"])

@@ -1,0 +1,54 @@
+"""Making the start: folding changes no output, and the file is what the detector loads."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import torch
+from safetensors import safe_open
+
+from leocod.detectors.tiny import START, Tiny, TinyOptions, tiny_model
+from leocod.run.pretrain import PretrainOptions, fingerprint, fold_normalisation, pretrain, training_world
+from leocod.weights import read_weights
+
+
+def test_folding_the_normalisation_changes_no_output():
+    torch.manual_seed(0)
+    model = tiny_model(3, TinyOptions(weights=None), normalised=True)
+    images = torch.rand(2, 3, 96, 128)
+    model.train()
+    for _ in range(3):
+        model.backbone(images)
+
+    folded = fold_normalisation(model, 3)
+
+    model.eval()
+    torch.testing.assert_close(folded.backbone(images), model.backbone(images), rtol=1e-4, atol=1e-5)
+    assert not any(isinstance(part, torch.nn.BatchNorm2d) for part in folded.modules())
+
+
+def test_a_short_training_writes_a_file_that_the_detector_starts_from(tmp_path):
+    out = tmp_path / "start.safetensors"
+    told: list[str] = []
+
+    pretrain(
+        PretrainOptions(classes=("mug", "chair"), steps=2, updates=3, batch_size=2, test_steps=2), out, tell=told.append
+    )
+
+    tensors, classes = read_weights(out)
+    assert classes == ("mug", "chair")
+    detector = Tiny(("bottle", "chair"), TinyOptions(weights=str(out)))
+    row = detector.model.roi_heads.box_predictor.cls_score.weight[2]
+    assert torch.equal(row, tensors["roi_heads.box_predictor.cls_score.weight"][2])
+    assert str(out) in told[-1]
+
+
+def test_the_shipped_file_tells_how_it_was_made():
+    with safe_open(START, framework="pt") as file:
+        about = file.metadata()
+
+    options = PretrainOptions()
+    assert json.loads(about["options"]) == options.model_dump(mode="json")
+    assert about["world"] == fingerprint(training_world(options)), "The world has changed since: make the start again."
+    assert np.isfinite(float(about["unseen_ap50"]))
