@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
 from leocod.evaluation.ap import average_precision
 from leocod.networks.normalisation import fold
-from leocod.run.environment import source_state
+from leocod.run.environment import read_source_state
 from leocod.types import Detections, Labels
 
 HEIGHT, WIDTH = 750, 1333
@@ -129,7 +129,7 @@ def main() -> None:
     """Print and write."""
     torch.set_num_threads(1)
     figures = {
-        "source": source_state(Path(__file__).parents[1] / "src" / "leocod"),
+        "source": read_source_state(Path(__file__).parents[1] / "src" / "leocod"),
         "input": f"{HEIGHT} x {WIDTH}",
         "regions": REGIONS,
         "proposals": PROPOSALS,

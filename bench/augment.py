@@ -20,7 +20,7 @@ from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional
 
-from leocod.plugins.augmentation import CROP, DEGREES, FLIP, augmented
+from leocod.plugins.augmentation import CROP, DEGREES, FLIP, augment
 from leocod.types import Frame, LabelledFrame, Labels
 
 FRAMES = 12
@@ -122,7 +122,7 @@ def main() -> None:
         random = np.random.default_rng(0)
         taken = in_turn(
             {
-                "product": lambda pairs=pairs, random=random: augmented(pairs, random),  # type: ignore[misc]
+                "product": lambda pairs=pairs, random=random: augment(pairs, random),  # type: ignore[misc]
                 "torchvision": one_by_one(torchvisions, pairs),
                 "PIL": one_by_one(pils, pairs),
             },

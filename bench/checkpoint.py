@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from harness import ROOT, arguments, in_turn, record, table
 
 from leocod.events import RunStarted, StepArrived, StepFinished, StepLearned
-from leocod.run.config import load_config, override
+from leocod.run.config import load_config, parse_override
 from leocod.run.experiment import build
 from leocod.run.record.checkpoints import Checkpoints
 
@@ -25,7 +25,7 @@ def main() -> None:
     # The first steps, in which the memory fills, do not count.
     options = arguments(__doc__, rounds=20, every=10, filling=60)
     needed = options.filling + (options.rounds + 1) * options.every
-    changes = [override(f"threads={options.threads}"), override(f"benchmark.steps={needed}")]
+    changes = [parse_override(f"threads={options.threads}"), parse_override(f"benchmark.steps={needed}")]
     experiment = build(load_config(ROOT / "configs" / "standard.yaml", changes))
     learner, steps = experiment.learner, experiment.stream.steps()
     for step in islice(steps, options.filling):

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from harness import RESULTS
 
-from leocod.run.environment import source_state
-from leocod.run.find import part
+from leocod.run.environment import read_source_state
+from leocod.run.find import find_class
 from leocod.types import Labels
 
 CLASSES = ("person", "car", "chair", "mug", "book", "lamp")
@@ -45,7 +45,7 @@ def highest() -> float:
 def measured(name: str, settings: dict[str, object], *, learn: bool) -> dict[str, float]:
     """One pass over one frame, in this process."""
     torch.set_num_threads(1)
-    kind = part("detectors", name)
+    kind = find_class("detectors", name)
     detector = kind(CLASSES, kind.Options.model_validate(settings))
     image = np.random.default_rng(0).integers(0, 255, (720, 1280, 3), dtype=np.uint8)
     labels = Labels([[100, 100, 400, 500], [700, 200, 900, 600]], [0, 3])
@@ -71,7 +71,7 @@ def main() -> None:
             row[what] = {key: round(value, 2) for key, value in json.loads(done.stdout).items()}
         rows.append(row)
         print(row, flush=True)
-    content = {"source": source_state(Path(__file__).parents[1] / "src" / "leocod"), "rows": rows}
+    content = {"source": read_source_state(Path(__file__).parents[1] / "src" / "leocod"), "rows": rows}
     (RESULTS / "detector_cost.json").write_text(json.dumps(content, indent=1) + "\n")
 
 

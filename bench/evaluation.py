@@ -30,7 +30,7 @@ from harness import ROOT, Spread, arguments, in_turn, record, table
 from pycocotools.cocoeval import COCOeval
 
 from leocod.evaluation.ap import MOST_DETECTIONS, Scorer
-from leocod.run.config import load_config, override
+from leocod.run.config import load_config, parse_override
 from leocod.run.experiment import build
 from leocod.types import Detections, Image, Labels
 
@@ -126,7 +126,7 @@ def scoring(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Spre
 
 def running(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Spread]]:
     """An evaluation of the standard world, its scoring alone, and a step, once the memory has filled; and shares."""
-    layers = [override(f"threads={options.threads}"), override(f"evaluate.frames={options.test_frames}")]
+    layers = [parse_override(f"threads={options.threads}"), parse_override(f"evaluate.frames={options.test_frames}")]
     experiment = build(load_config(ROOT / "configs" / "standard.yaml", layers))
     learner, evaluator, steps = experiment.learner, experiment.evaluator, experiment.stream.steps()
     for step in islice(steps, options.filling):

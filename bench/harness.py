@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leocod.run.environment import environment
+from leocod.run.environment import describe_environment
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "bench"
@@ -81,6 +81,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def record(options: argparse.Namespace, content: Mapping[str, Any]) -> None:
     """Write the figures, and beside them what they were made with."""
     command = ["python", f"bench/{Path(sys.argv[0]).name}", *sys.argv[1:]]
-    made_with = environment(threads=options.threads, device="cpu", command=command)
+    made_with = describe_environment(threads=options.threads, device="cpu", command=command)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({**content, "made_with": made_with}, indent=1) + "\n")

@@ -47,16 +47,16 @@ def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
     for name, network in (("slow", learner.slow), ("fast", strategy.detector)):
         assert isinstance(network, TwoStage)
         passes = taken.setdefault(name, [])
-        network.prepared = _listening(network.prepared, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
+        network.prepare = _listening(network.prepare, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
         network._proposed = _listening(  # type: ignore[method-assign]
             network._proposed, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
         )
-        network.seen = _listening(  # type: ignore[method-assign]
-            network.seen, lambda _, given, passes=passes: passes.append(_whole(passes.pop(), given))
+        network.region_features = _listening(  # type: ignore[method-assign]
+            network.region_features, lambda _, given, passes=passes: passes.append(_whole(passes.pop(), given))
         )
     learner.learn(step)
     for network in (learner.slow, strategy.detector):
-        del network.prepared, network._proposed, network.seen  # type: ignore[attr-defined]
+        del network.prepare, network._proposed, network.region_features  # type: ignore[attr-defined]
     return taken
 
 
@@ -136,7 +136,7 @@ def measured(case: Case, rounds: int, threads: int) -> dict[str, Spread]:
         {
             "leocod": lambda: learner.learn(next(ours)),
             "floor": floor.learn,
-            "plain": lambda: plain.learn(next(theirs), strategy.replayed()),
+            "plain": lambda: plain.learn(next(theirs), strategy.sample_replay()),
         },
         rounds=max(1, rounds // case.rounds),
         warm_up=2 if case.rounds == 1 else 1,

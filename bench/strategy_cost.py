@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from leocod.run.config import ExperimentConfig, load_config
-from leocod.run.environment import command_line, environment
+from leocod.run.environment import describe_environment, read_command_line
 from leocod.run.experiment import build
-from leocod.run.find import names, part
+from leocod.run.find import find_class, list_names
 
 BOUNDARY = 20
 COLUMNS = {
@@ -31,7 +31,7 @@ COLUMNS = {
 
 def measured(layer: dict[str, object], *, uncounted: int, counted: int, seed: int) -> dict[str, float]:
     """Strategy -> mean processor seconds a step."""
-    strategies = [name for name in names("strategies") if name != "offline"]
+    strategies = [name for name in list_names("strategies") if name != "offline"]
     experiments = {name: build(config(name, layer, seed)) for name in strategies}
     stream = experiments["incremental"].stream
     seconds: dict[str, list[float]] = {name: [] for name in strategies}
@@ -48,7 +48,9 @@ def measured(layer: dict[str, object], *, uncounted: int, counted: int, seed: in
 
 def config(name: str, layer: dict[str, object], seed: int) -> ExperimentConfig:
     """The standard world with a strategy, whose boundaries, if it has any, come early."""
-    options = {"boundary_every": BOUNDARY} if "boundary_every" in part("strategies", name).Options.model_fields else {}
+    options = (
+        {"boundary_every": BOUNDARY} if "boundary_every" in find_class("strategies", name).Options.model_fields else {}
+    )
     return load_config(Path("configs/standard.yaml"), [layer, {"strategy": {"name": name, **options}, "seed": seed}])
 
 
@@ -65,7 +67,7 @@ def main() -> None:
         for title, layer in COLUMNS.items()
     }
     unit = seconds["100 %, bare"]["incremental"]
-    everything = environment(threads=1, device="cpu", command=command_line())
+    everything = describe_environment(threads=1, device="cpu", command=read_command_line())
     about = {key: everything[key] for key in ("leocod", "python", "torch", "cpus", "threads", "source")}
     steps = {"seed": options.seed, "uncounted_steps": options.uncounted, "counted_steps": options.counted}
     options.out.write_text(json.dumps({"seconds_a_step": seconds, **steps, "made_with": about}, indent=1) + "\n")

@@ -168,7 +168,7 @@ def pictures(count: int) -> list[Any]:
 def read(benchmark: Benchmark, step: int) -> None:
     """What a stream does to hand out a step."""
     for frame, _ in benchmark.frames_of(step):
-        frame.loaded()
+        frame.load()
 
 
 def by_chance(benchmark: Benchmark, rounds: int) -> Callable[[], None]:

@@ -60,7 +60,7 @@ def frozen_part(backbone: Any) -> Callable[[Tensor], object]:
 def halves(learner: Any) -> dict[str, Callable[[], object]]:
     """Losses and gradients of the replayed frames: all at once, and half of them in each of two Python threads."""
     strategy = learner.strategy
-    batch = Batch.mean_of("replay", strategy.replayed()).seeded(strategy.random)
+    batch = Batch.mean_of("replay", strategy.sample_replay()).with_seeds(strategy.random)
     pool = ThreadPoolExecutor(2)
 
     def gradients(part: Batch) -> object:

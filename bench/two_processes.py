@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from harness import RESULTS
 
-from leocod.run.environment import source_state
+from leocod.run.environment import read_source_state
 
 SETTINGS = {
     "benchmark": "{name: wander, steps: 6, width: 256, height: 192}",
@@ -76,7 +76,7 @@ def main() -> None:
         run(folder, "two", launcher=("torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"))
         run(folder, "threads", "--threads", "2", threads=2)
         figures = {
-            "source": source_state(Path(__file__).parents[1] / "src" / "leocod"),
+            "source": read_source_state(Path(__file__).parents[1] / "src" / "leocod"),
             "settings": SETTINGS,
             "one process (s a step)": round(seconds(folder, "one"), 2),
             "two processes (s a step)": round(seconds(folder, "two"), 2),

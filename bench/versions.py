@@ -30,11 +30,11 @@ def learn(case: str, threads: int) -> None:
     import torch
     from cases import CASES, learner_of
 
-    from leocod.run.environment import source_state
+    from leocod.run.environment import read_source_state
 
     learner, steps = learner_of(CASES[case])
     torch.set_num_threads(threads)
-    print(json.dumps(source_state(Path(sys.modules["leocod"].__path__[0]))), flush=True)
+    print(json.dumps(read_source_state(Path(sys.modules["leocod"].__path__[0]))), flush=True)
     for _, step in zip(sys.stdin, cycle(steps), strict=False):
         began = time.perf_counter()
         learner.learn(step)

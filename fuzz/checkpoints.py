@@ -10,7 +10,7 @@ from typing import Any
 from leocod.events import RunStarted, StepFinished
 from leocod.files.checkpoint import CHECKSUM, seal
 from leocod.files.run_directory import RunDirectory, write_text
-from leocod.run.config import load_config, override
+from leocod.run.config import load_config, parse_override
 from leocod.run.experiment import build, load_learner
 from leocod.run.record.checkpoints import Checkpoints
 
@@ -30,7 +30,7 @@ def write_checkpoints(folder: Path) -> None:
     """A run of one step of each kind of learner."""
     for name, texts in KINDS.items():
         small = SMALL if "bare" in name or "wrapped" in name else SMALL[:2]
-        experiment = build(load_config(None, [override(text) for text in (*small, *texts)]))
+        experiment = build(load_config(None, [parse_override(text) for text in (*small, *texts)]))
         for step in experiment.stream.steps():
             experiment.learner.learn(step)
         config = experiment.config

@@ -25,11 +25,11 @@ from leocod.benchmarks.oak import Oak
 from leocod.benchmarks.video import Video
 from leocod.data.check import check
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.files.images import orientation_of, pixels_of, size_of
+from leocod.files.images import read_orientation, read_pixels, read_size
 from leocod.files.videos import VideoFile
 from leocod.labelling.budget import BudgetLabeller
 from leocod.readers.footage import Footage
-from leocod.run.config import load_config, override
+from leocod.run.config import load_config, parse_override
 from leocod.stream.recorded import Stream
 from leocod.weights import known_classes, start
 
@@ -88,15 +88,15 @@ def _override(file: Path) -> None:
         return
     # What a shell can hand over: no NUL, and bytes that are no text as it decodes them.
     text = file.read_bytes().replace(b"\0", b"").decode("utf-8", "surrogateescape")
-    load_config(overrides=[override(line) for line in text.split("\n")]).to_yaml()
+    load_config(overrides=[parse_override(line) for line in text.split("\n")]).to_yaml()
 
 
 def _images(folder: Path) -> Iterator[Act]:
     for path in sorted(folder.iterdir()):
-        yield partial(orientation_of, path)
+        yield partial(read_orientation, path)
         for upright in (False, True):
-            yield partial(size_of, path, upright=upright)
-            yield partial(pixels_of, path, upright=upright)
+            yield partial(read_size, path, upright=upright)
+            yield partial(read_pixels, path, upright=upright)
 
 
 def _videos(folder: Path) -> Iterator[Act]:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from leocod.files.checkpoint import newest_checkpoint
-from leocod.files.run_directory import RunDirectory, packed_events
+from leocod.files.run_directory import RunDirectory, list_packed_events
 
 TIMES = {"seconds", "seconds_by_part"}
 
@@ -45,7 +45,9 @@ def digests(path: Path) -> dict[str, str]:
 
 def events(directory: RunDirectory) -> Iterator[Any]:
     """What was told, in order, without times; the RunStarted that each packed file begins with counts once."""
-    texts = [gzip.decompress(file.read_bytes()).decode() for file in packed_events(directory.earlier_events).values()]
+    texts = [
+        gzip.decompress(file.read_bytes()).decode() for file in list_packed_events(directory.earlier_events).values()
+    ]
     started = False
     for line in "".join([*texts, directory.events.read_text()]).splitlines():
         event = _timeless(json.loads(line))

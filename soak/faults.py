@@ -28,7 +28,7 @@ import sources
 from trial import Lab, Trial
 
 import leocod
-from leocod.run.environment import source_state
+from leocod.run.environment import read_source_state
 
 FAULTS: dict[str, Callable[[Lab], Iterator[Trial]]] = {
     "disk too small": disks.too_small_disks,
@@ -109,7 +109,7 @@ def write(file: Path, rows: Sequence[Row]) -> None:
     """What came of each fault, and of which code."""
     about = {
         "command": ["python", "soak/faults.py", *sys.argv[1:]],
-        "source": source_state(Path(leocod.__file__).parent),
+        "source": read_source_state(Path(leocod.__file__).parent),
     }
     content = {"faults": [asdict(row) for row in rows], **about}
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ from digests import digests
 from whole import whole
 
 import leocod
-from leocod.run.environment import source_state
+from leocod.run.environment import read_source_state
 
 WORLD = (
     *("--set", "benchmark.width=64", "--set", "benchmark.height=48", "--set", "detector.short_side=48"),
@@ -200,7 +200,7 @@ def main() -> None:
     }
     about = {
         "command": ["python", "soak/kills.py", *sys.argv[1:]],
-        "source": source_state(Path(leocod.__file__).parent),
+        "source": read_source_state(Path(leocod.__file__).parent),
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"strategies": found, "world": list(WORLD), **about}, indent=1) + "\n")

@@ -16,8 +16,8 @@ from typing import Any
 
 import leocod
 from leocod.events import Event, StepFinished
-from leocod.run.config import load_config, override
-from leocod.run.environment import source_state
+from leocod.run.config import load_config, parse_override
+from leocod.run.environment import read_source_state
 from leocod.run.session import run_experiment
 from leocod.sinks.base import BaseSink
 
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path("runs/soak/long_life"), help="where the run goes")
     parser.add_argument("--out", type=Path, default=Path("results/soak/long_life.json"))
     options = parser.parse_args()
-    layers = [override(text) for text in (*SMALLEST, f"benchmark.steps={options.steps}")]
+    layers = [parse_override(text) for text in (*SMALLEST, f"benchmark.steps={options.steps}")]
     found = Vitals(options.home)
     results = run_experiment(load_config(None, layers), options.home, [found])
     figures = judged(found, options.steps)
@@ -113,7 +113,7 @@ def main() -> None:
         "disk by part, MB": by_part(options.home),
         "seconds": None if results is None else results["seconds"],
         **about,
-        "source": source_state(Path(leocod.__file__).parent),
+        "source": read_source_state(Path(leocod.__file__).parent),
         "seen": [{name: round(value, 1) for name, value in one.items()} for one in found.seen],
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)

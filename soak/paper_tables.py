@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import leocod
-from leocod.run.environment import source_state
+from leocod.run.environment import read_source_state
 
 TABLE = "rpn-loss"
 WORLD = (
@@ -101,7 +101,7 @@ def main() -> None:
         number += 1
     content = {
         "command": f"python soak/paper_tables.py --kills {options.kills} --seed {options.seed}",
-        "source": source_state(Path(leocod.__file__).parent),
+        "source": read_source_state(Path(leocod.__file__).parent),
         "tables": number,
         "kills": kills,
         "different": different,

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from leocod.files.checkpoint import read_checkpoint
-from leocod.files.images import pixels_of
+from leocod.files.images import read_pixels
 
 
 def whole(path: Path) -> list[str]:
@@ -51,6 +51,6 @@ CHECKS: dict[str, Callable[[Path], object]] = {
     ".gz": _packed,
     ".yaml": lambda file: yaml.safe_load(file.read_text(encoding="utf-8")),
     ".pt": read_checkpoint,
-    ".png": pixels_of,
+    ".png": read_pixels,
     ".html": _page,
 }

@@ -11,7 +11,7 @@ from leocod.errors import SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.labelling.budget import BudgetLabeller
-from leocod.loop import run
+from leocod.loop import run_stream
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL
 from leocod.stream.recorded import Stream
@@ -32,7 +32,7 @@ def parts_of(world, every=2, style="coco", **options):
 
 def events_of(world, start=0, **options):
     stream, learner, evaluator = parts_of(world, **options)
-    return list(run(stream, learner, evaluator, start)), learner
+    return list(run_stream(stream, learner, evaluator, start)), learner
 
 
 def test_events_come_in_order(world):
@@ -91,7 +91,7 @@ def test_it_can_start_later(world):
 def test_a_step_that_was_learnt_but_not_evaluated_is_finished_first(world, every):
     stream, learner, evaluator = parts_of(world, every=every)
 
-    events = list(run(stream, learner, evaluator, 2, unfinished=True))
+    events = list(run_stream(stream, learner, evaluator, 2, unfinished=True))
 
     names = [type(event).__name__ for event in events]
     due = every == 2
@@ -160,7 +160,7 @@ def test_a_step_that_the_learner_refuses_is_told_with_the_reason(world):
     loss = learner.strategy.detector.loss
     learner.strategy.detector.loss = lambda *given: {name: value * np.nan for name, value in loss(*given).items()}
 
-    events = list(run(stream, learner, evaluator))
+    events = list(run_stream(stream, learner, evaluator))
 
     reasons = {event.refused for event in events if isinstance(event, StepLearned)}
     assert len(reasons) == 1

@@ -87,11 +87,11 @@ def test_a_loaded_frame_no_longer_needs_its_file(tmp_path):
     file = tmp_path / "one.png"
     Image.fromarray(np.full((4, 6, 3), 9, np.uint8)).save(file)
 
-    frame = Frame(1, "video", 0, (4, 6), file).loaded()
+    frame = Frame(1, "video", 0, (4, 6), file).load()
     file.unlink()
 
     assert (frame.image() == 9).all()
-    assert frame.loaded() is frame
+    assert frame.load() is frame
 
 
 def test_detections_above_a_threshold():
@@ -129,7 +129,7 @@ def test_pixels_from_elsewhere_are_fetched_when_asked_for_and_held_once_loaded()
     frame = Frame(1, "video", 0, (4, 6), source)
     assert (frame.bytes, source.asked) == (0, 0)
 
-    loaded = frame.loaded()
+    loaded = frame.load()
 
     assert (loaded.image() == 9).all()
     assert (loaded.bytes, source.asked) == (72, 1)
@@ -147,9 +147,9 @@ def test_a_file_that_is_not_the_stated_size_is_named(tmp_path):
 def test_a_frame_that_cannot_be_read_stays_as_it_is_where_that_is_allowed(tmp_path):
     frame = Frame(1, "video", 0, (4, 6), tmp_path / "none.png")
 
-    assert frame.loaded_if_possible() is frame
+    assert frame.load_if_possible() is frame
     with pytest.raises(InvalidFrame, match=r"none\.png: no such file"):
-        frame.loaded()
+        frame.load()
 
 
 def test_what_went_through_another_process_is_sealed_as_before():

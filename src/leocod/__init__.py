@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from leocod.labelling.budget import BudgetLabeller
     from leocod.labelling.fixed import FixedLabeller
     from leocod.learner import Learned, Learner
-    from leocod.loop import run
+    from leocod.loop import run_stream
     from leocod.memory.replay import ReplayMemory
     from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.plugins.open_classes import OpenClasses
@@ -126,7 +126,7 @@ _HOME = {
     "cap": "evaluation.continual",
     "fap": "evaluation.continual",
     "forgetting": "evaluation.continual",
-    "run": "loop",
+    "run_stream": "loop",
     "resume_experiment": "run.session",
     "run_experiment": "run.session",
 }
@@ -202,8 +202,8 @@ __all__ = [
     "fap",
     "forgetting",
     "resume_experiment",
-    "run",
     "run_experiment",
+    "run_stream",
 ]
 
 

@@ -48,7 +48,7 @@ class Learner(Protocol):
         """The detector that people use: what `predict` asks."""
         ...
 
-    def remembered(self) -> list[LabelledFrame]:
+    def remembered_frames(self) -> list[LabelledFrame]:
         """The frames that it keeps, labelled as they came."""
         ...
 

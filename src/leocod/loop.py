@@ -15,7 +15,7 @@ from leocod.stream.base import Steps
 from leocod.types import Labels, Step
 
 
-def run(
+def run_stream(
     stream: Steps, learner: Learner, evaluator: Evaluator, start: int = 0, *, unfinished: bool = False
 ) -> Iterator[Event]:
     """At each event the learner is at rest: a reader may look, stop, or save (not at StepArrived).

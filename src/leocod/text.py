@@ -20,7 +20,7 @@ def one_line(text: object, most: int | None = None) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in plain)
 
 
-def told_of(file: Path, error: Exception) -> str:
+def strip_file_name(file: Path, error: Exception) -> str:
     """What an error says of a file, for a message that has named the file already."""
     text, name = str(error), one_line(file)
     for start, instead in ((f"{name}: ", ""), (f"{name} ", "it ")):
@@ -29,13 +29,13 @@ def told_of(file: Path, error: Exception) -> str:
     return text
 
 
-def shown(value: object) -> str:
+def shorten(value: object) -> str:
     """A value in a message: short, in one line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def counted(number: int, thing: str, things: str = "") -> str:
+def pluralize(number: int, thing: str, things: str = "") -> str:
     """A number of things, in words.
 
     >>> counted(1, "frame"), counted(2, "class", "classes")
@@ -44,7 +44,7 @@ def counted(number: int, thing: str, things: str = "") -> str:
     return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 
 
-def natural(name: str) -> tuple[tuple[str, int, str], ...]:
+def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:
     """A key that sorts names as people do: numbers in them by value.
 
     >>> sorted(["b10.jpg", "b9.jpg", "a.jpg"], key=natural)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from leocod.errors import InvalidFrame, InvalidLabels
 from leocod.files.images import Image as Image
-from leocod.files.images import pixels_of
+from leocod.files.images import read_pixels
 
 Images = Sequence[Image]
 
@@ -55,14 +55,14 @@ class Frame:
         """Of the pixels it holds; knowing where they are is as good as nothing."""
         return self.content.nbytes if isinstance(self.content, np.ndarray) else 0
 
-    def loaded(self) -> Frame:
+    def load(self) -> Frame:
         """The same frame, holding its pixels, so that a file is decoded once and not at every use."""
         return self if isinstance(self.content, np.ndarray) else replace(self, content=self.image())
 
-    def loaded_if_possible(self) -> Frame:
+    def load_if_possible(self) -> Frame:
         """The same frame, holding its pixels unless they cannot be read."""
         try:
-            return self.loaded()
+            return self.load()
         except InvalidFrame:
             return self
 
@@ -71,7 +71,7 @@ class Frame:
         if isinstance(self.content, np.ndarray):
             pixels = self.content
         else:
-            pixels = pixels_of(self.content) if isinstance(self.content, Path) else self.content.image()
+            pixels = read_pixels(self.content) if isinstance(self.content, Path) else self.content.image()
         if pixels.shape != (*self.size, 3) or pixels.dtype != np.uint8:
             where = f" ({self.content})" if isinstance(self.content, Path) else ""
             raise InvalidFrame(

@@ -11,8 +11,8 @@ from leocod.detectors.base import Detector
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.backbones import BACKBONES
-from leocod.run.config import load_config, override
-from leocod.run.find import part
+from leocod.run.config import load_config, parse_override
+from leocod.run.find import find_class
 from leocod.types import Labels
 from leocod.weights import save_weights
 
@@ -39,8 +39,8 @@ def small(backbone="mobilenet_v2-fpn", seed=0, **options):
     return FasterRCNNDetector(CLASSES, FasterRCNNOptions.model_validate({"backbone": backbone, **settings}), seed=seed)
 
 
-def loaded(*texts):
-    return load_config(None, [override(text) for text in ("detector=faster_rcnn", *texts)]).detector.options
+def load(*texts):
+    return load_config(None, [parse_override(text) for text in ("detector=faster_rcnn", *texts)]).detector.options
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
@@ -186,8 +186,8 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 
 def test_the_name_finds_the_class():
-    assert part("detectors", "faster_rcnn") is FasterRCNNDetector
-    assert loaded().backbone == "resnet50-c4"
+    assert find_class("detectors", "faster_rcnn") is FasterRCNNDetector
+    assert load().backbone == "resnet50-c4"
 
 
 def test_input_sides_are_the_backbones_own_or_in_its_proportion():
@@ -209,7 +209,7 @@ def test_candidates_keep_their_proportion_to_proposals():
 
 
 def test_a_complete_config_reads_back():
-    options = loaded("detector.backbone=mobilenet_v3-320-fpn")
+    options = load("detector.backbone=mobilenet_v3-320-fpn")
 
     assert FasterRCNNOptions.model_validate(options.model_dump()) == options
 
@@ -249,7 +249,7 @@ def test_a_complete_config_reads_back():
 )
 def test_mistakes_are_told_in_one_line_with_key_value_and_cure(texts, complaint):
     with pytest.raises(InvalidConfig) as caught:
-        loaded(*texts)
+        load(*texts)
 
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -17,7 +17,7 @@ from leocod.networks.one_stage import OneStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run import find
-from leocod.run.config import load_config, override
+from leocod.run.config import load_config, parse_override
 from leocod.types import Labels, Step
 from leocod.weights import save_weights
 
@@ -29,7 +29,7 @@ FROZEN = {
 }
 MILLIONS = {"resnet50-fpn": 32.25, "resnet18-fpn": 19.28, "mobilenet_v2-fpn": 10.42}
 ROWS = "head.classification_head.cls_logits.weight"
-STRATEGIES = [name for name in find.names("strategies") if name != "iod"]
+STRATEGIES = [name for name in find.list_names("strategies") if name != "iod"]
 
 
 def small(backbone="mobilenet_v2-fpn", seed=0, **options):
@@ -52,8 +52,8 @@ def narrow(seed=0):
     return OneStage(model, CLASSES, learning_rate=1e-3, seed=seed)
 
 
-def loaded(*texts):
-    return load_config(None, [override(text) for text in ("detector=retinanet", *texts)]).detector.options
+def load(*texts):
+    return load_config(None, [parse_override(text) for text in ("detector=retinanet", *texts)]).detector.options
 
 
 def total(losses):
@@ -210,8 +210,8 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 
 def test_the_name_finds_the_class():
-    assert find.part("detectors", "retinanet") is RetinaNetDetector
-    assert loaded().backbone == "resnet50-fpn"
+    assert find.find_class("detectors", "retinanet") is RetinaNetDetector
+    assert load().backbone == "resnet50-fpn"
 
 
 def test_input_sides_are_the_backbones_own_or_in_its_proportion():
@@ -239,7 +239,7 @@ def test_input_sides_are_the_backbones_own_or_in_its_proportion():
 )
 def test_mistakes_are_told_in_one_line_with_key_value_and_cure(texts, complaint):
     with pytest.raises(InvalidConfig) as caught:
-        loaded(*texts)
+        load(*texts)
 
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -254,7 +254,7 @@ def sure_of_something(frames):
 
 
 def learner_of(name, detector, *, wrapped, **options):
-    kind = find.part("strategies", name)
+    kind = find.find_class("strategies", name)
     options = {key: value for key, value in options.items() if key in kind.Options.model_fields}
     strategy = kind(detector, kind.Options(**options))
     return EfficientCLS(strategy, labeller=sure_of_something) if wrapped else strategy
@@ -312,7 +312,7 @@ def test_its_own_detections_become_pseudo_labels(a_step):
     detector = narrow()
     with torch.no_grad():
         detector.model.head.classification_head.cls_logits.bias.fill_(3.0)
-    strategy = find.part("strategies", "incremental")(detector)
+    strategy = find.find_class("strategies", "incremental")(detector)
 
     learned = EfficientCLS(strategy).learn(a_step(labelled=1))
 

@@ -43,8 +43,8 @@ def test_anchors_are_exact_in_half_precision():
     anchors = {}
     for precision in ("float32", "bfloat16"):
         detector = Tiny(("mug",), options).to("cpu", precision)
-        batch, _, _ = detector.prepared([image])
-        with torch.no_grad(), detector.working():
+        batch, _, _ = detector.prepare([image])
+        with torch.no_grad(), detector.autocast():
             anchors[precision] = detector.rpn_outputs(batch, detector.features(batch.tensors)).anchors
 
     assert torch.equal(anchors["float32"], anchors["bfloat16"])

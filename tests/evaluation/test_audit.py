@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leocod.evaluation.audit import audit_pseudo_labels, which_are_right
+from leocod.evaluation.audit import audit_pseudo_labels, match_labels
 from leocod.events import PseudoLabelAudit
 from leocod.types import Labels
 
@@ -24,22 +24,22 @@ def test_counts_over_the_pseudo_labelled_frames_only() -> None:
 
 
 def test_another_class_is_wrong() -> None:
-    assert which_are_right(marked((HERE, 1)), marked((HERE, 0))).tolist() == [False]
+    assert match_labels(marked((HERE, 1)), marked((HERE, 0))).tolist() == [False]
 
 
 def test_a_true_box_is_matched_once_and_the_first_label_takes_it() -> None:
-    assert which_are_right(marked((SHIFTED, 0), (HERE, 0)), marked((HERE, 0))).tolist() == [True, False]
+    assert match_labels(marked((SHIFTED, 0), (HERE, 0)), marked((HERE, 0))).tolist() == [True, False]
 
 
 def test_a_second_label_takes_the_next_free_true_box() -> None:
-    assert which_are_right(marked((HERE, 0), (HERE, 0)), marked((HERE, 0), (SHIFTED, 0))).tolist() == [True, True]
+    assert match_labels(marked((HERE, 0), (HERE, 0)), marked((HERE, 0), (SHIFTED, 0))).tolist() == [True, True]
 
 
 def test_the_overlap_must_reach_the_threshold() -> None:
     half, truth = marked(([0, 0, 10, 5], 0)), marked((HERE, 0))
 
-    assert which_are_right(half, truth).tolist() == [True]
-    assert which_are_right(half, truth, iou=0.51).tolist() == [False]
+    assert match_labels(half, truth).tolist() == [True]
+    assert match_labels(half, truth, iou=0.51).tolist() == [False]
 
 
 def test_nothing_pseudo_labelled_is_all_zero() -> None:

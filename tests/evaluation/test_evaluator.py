@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leocod.errors import InvalidData
-from leocod.evaluation.evaluator import Evaluator, spread
+from leocod.evaluation.evaluator import Evaluator, spread_evenly
 from leocod.types import Detections, Frame, Image, LabelledFrame, Labels
 
 BOX = np.array([[1, 1, 9, 9]], np.float32)
@@ -93,7 +93,7 @@ def test_more_frames_than_there_are_is_all_of_them() -> None:
 
 
 def test_positions_are_spread_and_never_twice() -> None:
-    assert spread(100, 3) == [0, 50, 99]
-    assert spread(2, 8) == [0, 1]
-    assert spread(0, 8) == []
-    assert spread(1, 1) == [0]
+    assert spread_evenly(100, 3) == [0, 50, 99]
+    assert spread_evenly(2, 8) == [0, 1]
+    assert spread_evenly(0, 8) == []
+    assert spread_evenly(1, 1) == [0]

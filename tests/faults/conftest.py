@@ -13,7 +13,7 @@ from digests import digests
 
 from leocod.events import Event, StepFinished
 from leocod.files.run_directory import write_text
-from leocod.run.config import ExperimentConfig, laid_over, load_config, override
+from leocod.run.config import ExperimentConfig, load_config, overlay, parse_override
 from leocod.run.session import run_experiment
 from leocod.sinks.base import BaseSink
 
@@ -74,8 +74,8 @@ def a_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., E
 
 
 def configured(*overrides: str) -> ExperimentConfig:
-    layers: list[dict[str, Any]] = [override(text) for text in (*SMALLEST, *overrides)]
-    return load_config(None, [reduce(laid_over, layers)])
+    layers: list[dict[str, Any]] = [parse_override(text) for text in (*SMALLEST, *overrides)]
+    return load_config(None, [reduce(overlay, layers)])
 
 
 @pytest.fixture(scope="session")

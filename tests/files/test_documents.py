@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidConfig
-from leocod.files.documents import DEEPEST, LARGEST, mapping, parsed, read_yaml
+from leocod.files.documents import DEEPEST, LARGEST, parse_mapping, parse_yaml, read_yaml
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{two}: &{two} [{', '.join([f'*{one}'] * 9)}]\n" for one, two in zip("abcdefghi", "bcdefghij", strict=True)
@@ -15,7 +15,7 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 
 
 def test_plain_values_are_read() -> None:
-    assert mapping("seed: 3\nonly: [mug, null]\nbox: {x: 0.5, on: true}\n", "f") == {
+    assert parse_mapping("seed: 3\nonly: [mug, null]\nbox: {x: 0.5, on: true}\n", "f") == {
         "seed": 3,
         "only": ["mug", None],
         "box": {"x": 0.5, True: True},
@@ -23,7 +23,7 @@ def test_plain_values_are_read() -> None:
 
 
 def test_a_word_or_a_number_may_be_used_again() -> None:
-    assert mapping("a: &root data\nb: *root\n", "f") == {"a": "data", "b": "data"}
+    assert parse_mapping("a: &root data\nb: *root\n", "f") == {"a": "data", "b": "data"}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_word_or_a_number_may_be_used_again() -> None:
 )
 def test_what_is_wrong_is_told_in_one_short_line(text: str, complaint: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
-        parsed(text)
+        parse_yaml(text)
 
     assert str(caught.value).startswith(complaint)
     assert str(caught.value).isprintable()
@@ -68,11 +68,11 @@ def test_what_is_wrong_is_told_in_one_short_line(text: str, complaint: str) -> N
 @pytest.mark.parametrize("text", ["- 1", "word", "1: 2", "null: 3"])
 def test_a_whole_that_has_no_names_is_refused(text: str) -> None:
     with pytest.raises(InvalidConfig, match="f must hold keys with values"):
-        mapping(text, "f")
+        parse_mapping(text, "f")
 
 
 def test_an_empty_text_holds_nothing() -> None:
-    assert mapping("# nothing\n", "f") == {}
+    assert parse_mapping("# nothing\n", "f") == {}
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:

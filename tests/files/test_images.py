@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from leocod.errors import Interrupted, InvalidFrame
-from leocod.files.images import Upright, orientation_of, pixels_of, size_of, why_absent
+from leocod.files.images import Upright, explain_absence, read_orientation, read_pixels, read_size
 from leocod.text import one_line
 
 
@@ -30,16 +30,16 @@ def picture(tmp_path):
 def test_size_and_pixels_come_from_the_file(picture):
     path, pixels = picture("one.png")
 
-    assert size_of(path) == (24, 40)
-    np.testing.assert_array_equal(pixels_of(path), pixels)
+    assert read_size(path) == (24, 40)
+    np.testing.assert_array_equal(read_pixels(path), pixels)
 
 
 def test_grey_and_transparent_pictures_get_three_colours(tmp_path):
     Image.new("L", (3, 2), 7).save(tmp_path / "grey.png")
     Image.new("RGBA", (3, 2), (7, 8, 9, 0)).save(tmp_path / "clear.png")
 
-    assert pixels_of(tmp_path / "grey.png").tolist() == [[[7, 7, 7]] * 3] * 2
-    assert pixels_of(tmp_path / "clear.png").tolist() == [[[7, 8, 9]] * 3] * 2
+    assert read_pixels(tmp_path / "grey.png").tolist() == [[[7, 7, 7]] * 3] * 2
+    assert read_pixels(tmp_path / "clear.png").tolist() == [[[7, 8, 9]] * 3] * 2
 
 
 @pytest.mark.parametrize("name", ["cut.jpg", "cut.png"])
@@ -47,9 +47,9 @@ def test_a_cut_picture_has_a_size_but_no_pixels(picture, name):
     path, _ = picture(name)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
-    assert size_of(path) == (24, 40)
+    assert read_size(path) == (24, 40)
     with pytest.raises(InvalidFrame, match=rf"{name} is not a readable image .*Replace the file"):
-        pixels_of(path)
+        read_pixels(path)
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ def test_a_file_that_is_no_picture_is_told(tmp_path, content, said):
     (tmp_path / "odd.jpg").write_bytes(content)
 
     with pytest.raises(InvalidFrame, match=rf"odd\.jpg.*{said}"):
-        pixels_of(tmp_path / "odd.jpg")
+        read_pixels(tmp_path / "odd.jpg")
 
 
 def test_a_missing_file_and_a_folder_are_told(tmp_path):
     with pytest.raises(InvalidFrame, match=r"none\.jpg: no such file"):
-        size_of(tmp_path / "none.jpg")
+        read_size(tmp_path / "none.jpg")
     with pytest.raises(InvalidFrame, match="not a file"):
-        size_of(tmp_path)
+        read_size(tmp_path)
 
 
 @pytest.mark.parametrize("side", [9_000, 12_000, 20_000])
@@ -80,7 +80,7 @@ def test_a_huge_picture_is_refused_from_its_header(tmp_path, side):
     chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     (tmp_path / "huge.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + b"\0\0\0\0")
 
-    for read in (size_of, pixels_of):
+    for read in (read_size, read_pixels):
         with pytest.raises(InvalidFrame, match=r"huge\.png has more than 64 million pixels"):
             read(tmp_path / "huge.png")
 
@@ -89,7 +89,7 @@ def test_what_keeps_a_path_from_being_a_file(tmp_path):
     (tmp_path / "full").write_bytes(b"x")
     (tmp_path / "empty").touch()
 
-    found = [why_absent(tmp_path / name) for name in ("full", "empty", "none", "full/inner", "")]
+    found = [explain_absence(tmp_path / name) for name in ("full", "empty", "none", "full/inner", "")]
 
     assert found == [None, "the file is empty", "no such file", "not a directory", "not a file"]
 
@@ -104,14 +104,14 @@ def test_a_picture_can_be_turned_as_it_notes(tmp_path, picture, orientation, nam
     with Image.open(tmp_path / name) as file:
         expected = np.asarray(ImageOps.exif_transpose(file).convert("RGB"))
 
-    upright = pixels_of(tmp_path / name, upright=True)
+    upright = read_pixels(tmp_path / name, upright=True)
 
     np.testing.assert_array_equal(upright, expected)
     np.testing.assert_array_equal(Upright(tmp_path / name).image(), expected)
-    assert size_of(tmp_path / name, upright=True) == upright.shape[:2]
-    assert size_of(tmp_path / name) == pixels_of(tmp_path / name).shape[:2]
+    assert read_size(tmp_path / name, upright=True) == upright.shape[:2]
+    assert read_size(tmp_path / name) == read_pixels(tmp_path / name).shape[:2]
     # Pillow turns a TIFF by itself.
-    assert orientation_of(tmp_path / name) == (1 if name == "a.tiff" else orientation)
+    assert read_orientation(tmp_path / name) == (1 if name == "a.tiff" else orientation)
 
 
 @pytest.mark.parametrize("noted", [0, 9, 77])
@@ -120,14 +120,14 @@ def test_a_note_that_makes_no_sense_is_none(tmp_path, noted):
     note[0x0112] = noted
     Image.new("RGB", (3, 2)).save(tmp_path / "a.jpg", exif=note)
 
-    assert orientation_of(tmp_path / "a.jpg") == 1
+    assert read_orientation(tmp_path / "a.jpg") == 1
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
 def test_a_name_that_no_file_can_have_is_told(tmp_path, name):
-    assert why_absent(tmp_path / name) == "no file can be called that"
+    assert explain_absence(tmp_path / name) == "no file can be called that"
     with pytest.raises(InvalidFrame, match="no file can be called that") as told:
-        size_of(tmp_path / name)
+        read_size(tmp_path / name)
     assert str(told.value).isprintable()
 
 
@@ -149,6 +149,6 @@ def test_a_wish_to_stop_is_not_damage(picture, monkeypatch):
     monkeypatch.setattr(Image.Image, "getexif", asked)
     monkeypatch.setattr(Image.Image, "convert", asked)
 
-    for look in (orientation_of, pixels_of):
+    for look in (read_orientation, read_pixels):
         with pytest.raises(Interrupted):
             look(path)

@@ -12,10 +12,10 @@ from leocod.files.run_directory import (
     RunDirectory,
     atomic_directory,
     atomic_write,
-    by_step,
-    free_path,
-    packed_events,
-    packed_until,
+    find_free_path,
+    list_by_step,
+    list_packed_events,
+    packed_path,
     write_json,
     write_text,
 )
@@ -86,29 +86,29 @@ def test_a_second_process_is_refused_until_the_first_is_gone_however_it_goes(tmp
         assert first.stdout is not None
         assert first.stdout.readline() == "mine\n"
 
-        with pytest.raises(RunExists, match=f"{tmp_path} is in use: another process runs there"), directory.locked():
+        with pytest.raises(RunExists, match=f"{tmp_path} is in use: another process runs there"), directory.lock():
             pytest.fail("two have it")
         first.kill()
         first.wait()
 
-    with directory.locked():
+    with directory.lock():
         pass
 
 
 def test_the_lock_is_free_again_after_an_error(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path)
 
-    with pytest.raises(RuntimeError), directory.locked():
+    with pytest.raises(RuntimeError), directory.lock():
         raise RuntimeError
 
-    with directory.locked():
+    with directory.lock():
         pass
 
 
 def test_a_directory_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     (tmp_path / ".lock").mkdir()
 
-    with pytest.raises(InvalidRun, match="cannot be written to"), RunDirectory(tmp_path).locked():
+    with pytest.raises(InvalidRun, match="cannot be written to"), RunDirectory(tmp_path).lock():
         pass
 
 
@@ -134,7 +134,7 @@ def test_checkpoints_after_the_one_that_is_used_are_set_aside(tmp_path: Path) ->
         write_text(directory.checkpoints / f"step_0000{step}.pt", "")
 
     directory.set_aside(None, -1)
-    assert len(by_step(directory.checkpoints, ".pt")) == 4
+    assert len(list_by_step(directory.checkpoints, ".pt")) == 4
     directory.set_aside(directory.checkpoints / "step_00001.pt", 1)
 
     assert sorted(path.name for path in directory.checkpoints.iterdir()) == [
@@ -146,28 +146,28 @@ def test_files_are_in_the_order_of_their_steps_however_many_digits(tmp_path: Pat
     for name in ("step_00099.pt", "step_100000.pt", "step_99999.pt", "step_new.pt", "step_00001.json", "other.pt"):
         (tmp_path / name).touch()
 
-    assert [path.name for path in by_step(tmp_path, ".pt")] == ["step_00099.pt", "step_99999.pt", "step_100000.pt"]
-    assert by_step(tmp_path / "nowhere", ".pt") == []
+    assert [path.name for path in list_by_step(tmp_path, ".pt")] == ["step_00099.pt", "step_99999.pt", "step_100000.pt"]
+    assert list_by_step(tmp_path / "nowhere", ".pt") == []
 
 
 def test_packed_events_are_in_the_order_of_their_steps(tmp_path: Path) -> None:
     for step in (100_000, 9, 99_999):
-        packed_until(tmp_path, step).touch()
+        packed_path(tmp_path, step).touch()
     (tmp_path / "until_now.jsonl.gz").touch()
 
-    assert list(packed_events(tmp_path)) == [9, 99_999, 100_000]
-    assert packed_events(tmp_path)[9] == packed_until(tmp_path, 9)
+    assert list(list_packed_events(tmp_path)) == [9, 99_999, 100_000]
+    assert list_packed_events(tmp_path)[9] == packed_path(tmp_path, 9)
 
 
 def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     wanted = tmp_path / "a.b"
-    assert free_path(wanted) == wanted
+    assert find_free_path(wanted) == wanted
     wanted.mkdir()
-    assert free_path(wanted) == tmp_path / "a.b-2"
+    assert find_free_path(wanted) == tmp_path / "a.b-2"
     (tmp_path / "a.b-2").mkdir()
-    assert free_path(wanted) == tmp_path / "a.b-3"
+    assert find_free_path(wanted) == tmp_path / "a.b-3"
     (tmp_path / "picture.png").touch()
-    assert free_path(tmp_path / "picture.png") == tmp_path / "picture-2.png"
+    assert find_free_path(tmp_path / "picture.png") == tmp_path / "picture-2.png"
 
 
 def test_a_broken_off_write_leaves_what_was_there(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def region_features(detectron2, arrays, picture):
 
 
 def test_the_backbone_sees_what_detectron2s_sees(detector, image, seen):
-    batch, _, _ = detector.prepared([image])
+    batch, _, _ = detector.prepare([image])
 
     features = detector.features(batch.tensors)["0"]
 
@@ -99,7 +99,7 @@ def test_the_backbone_sees_what_detectron2s_sees(detector, image, seen):
 
 
 def test_anchors_are_scored_and_moved_as_detectron2_does(detectron2, arrays, detector, image, seen):
-    batch, _, _ = detector.prepared([image])
+    batch, _, _ = detector.prepare([image])
     logits, deltas = detectron2.scored_anchors(arrays, seen)
 
     scored = detector.rpn_outputs(batch, detector.features(batch.tensors))
@@ -111,7 +111,7 @@ def test_anchors_are_scored_and_moved_as_detectron2_does(detectron2, arrays, det
 
 
 def test_proposals_are_detectron2s(detectron2, arrays, detector, image, seen):
-    batch, sizes, _ = detector.prepared([image])
+    batch, sizes, _ = detector.prepare([image])
     expected = detectron2.proposals(arrays, seen, SIZE, before=96, after=16)
 
     found, real = detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes)
@@ -122,7 +122,7 @@ def test_proposals_are_detectron2s(detectron2, arrays, detector, image, seen):
 
 def test_regions_are_looked_at_as_detectron2_does(detectron2, arrays, detector, image, seen):
     regions = detectron2.proposals(arrays, seen, SIZE, before=96, after=16)
-    batch, sizes, _ = detector.prepared([image])
+    batch, sizes, _ = detector.prepare([image])
     expected_logits, expected_deltas = detectron2.region_outputs(arrays, seen, regions)
 
     logits, deltas = detector.region_outputs(detector.features(batch.tensors), [regions], sizes)
@@ -244,13 +244,13 @@ def test_a_region_of_one_value_is_pooled_to_that_value():
 def test_a_batch_is_what_its_pictures_are_alone(detector, image):
     """Nothing is padded in a batch of one size, and regions stay with their picture."""
     other = image[:, ::-1].copy()
-    batch, sizes, _ = detector.prepared([image, other])
+    batch, sizes, _ = detector.prepare([image, other])
 
     with torch.no_grad():
         found = rows(*detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes))
 
     for number, one in enumerate([image, other]):
-        alone, sizes, _ = detector.prepared([one])
+        alone, sizes, _ = detector.prepare([one])
         with torch.no_grad():
             (expected,) = rows(*detector.propose(detector.rpn_outputs(alone, detector.features(alone.tensors)), sizes))
         torch.testing.assert_close(found[number], expected, rtol=1e-3, atol=1e-2)

@@ -210,7 +210,7 @@ def test_anchors_over_something_unsure_teach_no_background(detector, a_frame):
     frame, _ = a_frame(0, (0,))
     unsure = np.array([[10, 10, 34, 34]], np.float32)
     labels = Labels(np.zeros((0, 4)), np.zeros(0), unsure=unsure)
-    batch, _, scales = detector.prepared([frame.image()])
+    batch, _, scales = detector.prepare([frame.image()])
     anchors = detector.anchor_outputs(batch, detector.features(batch.tensors)).anchors
     over = box_iou(torch.tensor(unsure) * scales.repeat(1, 2), anchors)[0] >= 0.5
 
@@ -238,7 +238,7 @@ def test_an_object_keeps_its_anchors_when_it_is_unsure_too(detector, a_frame):
 
 def test_class_logits_are_those_of_the_anchor_that_overlaps_the_box_most(detector, batch):
     images, labels = batch
-    prepared, _, scales = detector.prepared(images)
+    prepared, _, scales = detector.prepare(images)
     judged = detector.anchor_outputs(prepared, detector.features(prepared.tensors))
 
     found = detector.class_logits(images, [one.boxes for one in labels])
@@ -319,7 +319,7 @@ def test_the_class_distance_is_the_divergence_of_softened_chances_added_up_over_
 
 
 def test_growing_by_two_classes_leaves_every_old_logit_and_box_as_it_was(detector, batch):
-    prepared, _, _ = detector.prepared(batch[0])
+    prepared, _, _ = detector.prepare(batch[0])
     with torch.no_grad():
         before = detector.anchor_outputs(prepared, detector.features(prepared.tensors))
 
@@ -423,8 +423,8 @@ def test_in_bfloat16_losses_are_finite_and_near_and_everything_after_the_head_is
 
     detector.to("cpu", "bfloat16")
     half = detector.loss(images, labels)
-    prepared, _, _ = detector.prepared(images)
-    with detector.working():
+    prepared, _, _ = detector.prepare(images)
+    with detector.autocast():
         features = detector.features(prepared.tensors)
         judged = detector.anchor_outputs(prepared, features)
 
@@ -441,8 +441,8 @@ def test_anchors_are_the_same_in_every_precision_also_far_from_the_origin(detect
     detector.model.transform.max_size = 2000
 
     def anchors():
-        prepared, _, _ = detector.prepared([image])
-        with torch.no_grad(), detector.working():
+        prepared, _, _ = detector.prepare([image])
+        with torch.no_grad(), detector.autocast():
             return detector.anchor_outputs(prepared, detector.features(prepared.tensors)).anchors
 
     whole = anchors()

@@ -7,7 +7,16 @@ import torch
 from torchvision.models.detection._utils import Matcher
 from torchvision.ops import box_iou
 
-from leocod.networks.targets import BACKGROUND, IGNORED, PaddedBoxes, TrainingTargets, left_out, match, overlaps, sample
+from leocod.networks.targets import (
+    BACKGROUND,
+    IGNORED,
+    PaddedBoxes,
+    TrainingTargets,
+    ignore_unsure,
+    match,
+    overlaps,
+    sample,
+)
 from leocod.types import Labels
 
 
@@ -66,8 +75,8 @@ def test_background_over_something_unsure_gets_no_word_and_objects_keep_theirs()
     _, verdict = match(truth, boxes, above=0.5, below=0.5, best_too=False)
     assert verdict.tolist() == [[1, BACKGROUND, BACKGROUND]]
 
-    assert left_out(verdict, unsure, boxes).tolist() == [[1, IGNORED, BACKGROUND]]
-    assert left_out(verdict, PaddedBoxes.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
+    assert ignore_unsure(verdict, unsure, boxes).tolist() == [[1, IGNORED, BACKGROUND]]
+    assert ignore_unsure(verdict, PaddedBoxes.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
 
 
 def test_a_draw_takes_at_most_its_part_of_positives_and_fills_up_with_background():

@@ -142,7 +142,7 @@ def test_a_frame_that_is_all_unsure_teaches_no_background(a_detector, a_frame):
     """With every proposal over something unsure, nothing is left to learn from a frame without labels."""
     frame, _ = a_frame(0, (0,))
     detector = a_detector()
-    batch, sizes, _ = detector.prepared([frame.image()])
+    batch, sizes, _ = detector.prepare([frame.image()])
     found, real = detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes)
     unsure = Labels(np.zeros((0, 4)), np.zeros(0), unsure=found[0][real[0]].detach().numpy())
 

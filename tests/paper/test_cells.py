@@ -83,7 +83,7 @@ def test_a_cell_that_another_process_runs_is_waited_for(plan: Plan) -> None:
     with subprocess.Popen([sys.executable, "-c", holds, str(cell.path / ".lock")], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        with pytest.raises(RunInUse), cell.directory.locked():
+        with pytest.raises(RunInUse), cell.directory.lock():
             pass
         cell.run(threads=1)
     assert cell.state == "finished"

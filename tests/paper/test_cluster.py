@@ -20,8 +20,8 @@ from leocod.paper.cells import Cell
 from leocod.paper.cluster import Task, run_on_ray
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended, Told, log_of
-from leocod.run.config import ExperimentConfig, laid_over, load_mapping
-from leocod.run.environment import command_line
+from leocod.run.config import ExperimentConfig, load_mapping, overlay
+from leocod.run.environment import read_command_line
 
 pytestmark = pytest.mark.slow
 
@@ -90,9 +90,9 @@ def test_one_that_fails_and_one_that_dies_again_and_again_do_not_stop_the_others
     plan: Plan, base: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "TRIES", 2)
-    weightless = Cell(load_mapping(laid_over(base, {"detector": {"weights": "no.pt"}})), plan.home / "weightless")
-    dies = Cell(load_mapping(laid_over(base, {"strategy": {"name": "dies:Dies"}})), plan.home / "dies")
-    good = Cell(load_mapping(laid_over(base, {"strategy": {"name": "own_strategy:WorstFirst"}})), plan.home / "good")
+    weightless = Cell(load_mapping(overlay(base, {"detector": {"weights": "no.pt"}})), plan.home / "weightless")
+    dies = Cell(load_mapping(overlay(base, {"strategy": {"name": "dies:Dies"}})), plan.home / "dies")
+    good = Cell(load_mapping(overlay(base, {"strategy": {"name": "own_strategy:WorstFirst"}})), plan.home / "good")
 
     found = {one.cell.name: one.failure for one in ended(on_ray(plan, [weightless, dies, good]))}
 
@@ -118,7 +118,7 @@ def test_one_whose_process_is_killed_goes_on_from_its_checkpoint(plan: Plan) -> 
     assert cell.state == "finished"
     [resumed] = json.loads(cell.directory.environment.read_text())["resumed"]
     assert resumed["from_step"] > 0
-    assert resumed["command"] == command_line()
+    assert resumed["command"] == read_command_line()
 
 
 @pytest.mark.usefixtures("ray")
@@ -226,7 +226,7 @@ def ended(told: Told) -> list[Ended]:
 
 
 def longer(cell: Cell, *, steps: int) -> ExperimentConfig:
-    return load_mapping(laid_over(cell.config.model_dump(mode="json"), {"benchmark": {"steps": steps}}))
+    return load_mapping(overlay(cell.config.model_dump(mode="json"), {"benchmark": {"steps": steps}}))
 
 
 def process_of(cell: Cell) -> int:

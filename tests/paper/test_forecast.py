@@ -10,7 +10,7 @@ from leocod.paper.cells import Cell
 from leocod.paper.forecast import Durations, StepTimes, TimeLeft, durations_of, forecast, kind, queued, time_left
 from leocod.paper.pace import Pace
 from leocod.paper.plan import Plan
-from leocod.run.environment import environment
+from leocod.run.environment import describe_environment
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ def a_pace(step: float, *, around: float = 2.0) -> Pace:
 
 def store(plan: Plan, paces: list[Pace], *, jobs: int = 1, threads: int = 1) -> None:
     """As if the first so many cells had been measured."""
-    today = environment(threads=threads, device="", command=())
+    today = describe_environment(threads=threads, device="", command=())
     now = {"jobs": jobs, **{key: today[key] for key in module.SAME}}
     by_kind = {kind(cell.config): pace for cell, pace in zip(plan.cells, paces, strict=False)}
     plan.out.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def begin(cell: Cell, *, learnt: int, saved: int = 0, threads: int = 1, resumed_
     """As if it had learnt so many of 10 steps, one second each."""
     cell.path.mkdir(parents=True)
     cell.directory.config.write_text(cell.config.to_yaml())
-    about = environment(threads=threads, device="cpu", command=()) | {"started": STARTED.isoformat()}
+    about = describe_environment(threads=threads, device="cpu", command=()) | {"started": STARTED.isoformat()}
     if resumed_at is not None:
         about["started"] = (STARTED - timedelta(days=1)).isoformat()
         about["resumed"] = [about | {"from_step": resumed_at, "started": STARTED.isoformat()}]

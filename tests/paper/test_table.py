@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.paper.table import Claim, Row, Table, load, names
-from leocod.run.config import laid_over, load_mapping
+from leocod.run.config import load_mapping, overlay
 
 SOURCE = Path(__file__).parents[3] / "shared" / "seed"
 
@@ -25,14 +25,14 @@ def test_the_tables_are_in_the_order_of_the_paper() -> None:
 def test_every_row_of_every_table_is_a_config(name: str) -> None:
     for row in load(name).rows:
         for settings in row.settings():
-            config = load_mapping(laid_over(row.plain(WANDER, seed=0), settings))
+            config = load_mapping(overlay(row.plain(WANDER, seed=0), settings))
             assert config.strategy.name == row.strategy
 
 
 @pytest.mark.parametrize("name", names())
 def test_every_row_can_be_run_with_the_twenty_classes_of_the_standard_world(name: str, a_detector: Any) -> None:
     for row in load(name).rows:
-        strategy = load_mapping(laid_over(row.plain(WANDER, seed=0), row.settings()[0])).strategy
+        strategy = load_mapping(overlay(row.plain(WANDER, seed=0), row.settings()[0])).strategy
         strategy.find()(a_detector(), strategy.options).check(20)
 
 
@@ -107,7 +107,7 @@ def test_a_row_of_another_table_is_repeated_with_its_figures() -> None:
 
 def test_a_row_lays_its_own_over_the_benchmark() -> None:
     row = Row(key="k", name="n", labels=2, plug_in="pseudo", set={"efficient_cls": {"score_threshold": 0.5}})
-    config = load_mapping(laid_over(row.plain(WANDER, seed=3), row.settings()[0]))
+    config = load_mapping(overlay(row.plain(WANDER, seed=3), row.settings()[0]))
     assert config.efficient_cls is not None
     assert config.efficient_cls.score_threshold == 0.5
     assert (config.labels.per_step, config.seed) == (2, 3)

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from augment import torchvisions
 
-from leocod.plugins.augmentation import augmented
+from leocod.plugins.augmentation import augment
 from leocod.types import Frame, Labels, LossWeights
 
 
 def one_augmented(pair, random):
-    return augmented([pair], random)[0]
+    return augment([pair], random)[0]
 
 
 def matrix_products_round_as_plain_arithmetic():
@@ -52,7 +52,7 @@ def test_frames_together_are_what_torchvision_makes_of_each():
         pairs = a_step_of_noise(np.random.default_rng(seed))
         ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
 
-        together = augmented(pairs, ours)
+        together = augment(pairs, ours)
 
         assert len(together) == len(pairs)
         for (frame, labels), pair in zip(together, pairs, strict=True):
@@ -74,7 +74,7 @@ def test_frames_together_are_what_torchvision_makes_of_each():
 def test_no_frames_give_none_and_draw_nothing():
     random = np.random.default_rng(0)
 
-    assert augmented([], random) == []
+    assert augment([], random) == []
     assert random.random() == np.random.default_rng(0).random()
 
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from leocod.plugins.diagnosis import WORDS, Diagnosis, diagnosed, missed_ignored, no_errors, right_labels
+from leocod.plugins.diagnosis import WORDS, Diagnosis, diagnose, missed_ignored, no_errors, right_labels
 from leocod.types import Frame, Labels
 
 MUG, BOOK, DOG = [0, 0, 10, 10], [20, 20, 30, 30], [40, 40, 50, 50]
@@ -46,7 +46,7 @@ def test_perfect_labels_are_left_as_they_are(kind: Diagnosis) -> None:
     def truth(frames: Sequence[Frame]) -> list[Labels]:
         return [TRUTH for _ in frames]
 
-    [labels] = diagnosed(kind, own=truth, truth=truth)(frames)
+    [labels] = diagnose(kind, own=truth, truth=truth)(frames)
 
     assert labels.boxes.tolist() == TRUTH.boxes.tolist()
     assert labels.classes.tolist() == TRUTH.classes.tolist()

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
-from leocod.run.config import load_config, override
-from leocod.run.experiment import build_strategy, wrapped
+from leocod.run.config import load_config, parse_override
+from leocod.run.experiment import build_strategy, wrap
 from leocod.strategies.icarl import ICaRL
 from leocod.types import Detections, Labels
 
@@ -325,8 +325,8 @@ def test_every_switch_reaches_the_learner_from_the_command_line():
     plug_in |= {"proposal_loss": True, "augment": False, "ema_warmup": False, "warmup_steps": 3}
     texts = ["strategy.recipe=joint", *(f"efficient_cls.{name}={value}" for name, value in plug_in.items())]
 
-    config = load_config(None, [override(text) for text in texts])
-    learner = wrapped(config, build_strategy(config, ("mug", "book")), ("mug", "book"), None)
+    config = load_config(None, [parse_override(text) for text in texts])
+    learner = wrap(config, build_strategy(config, ("mug", "book")), ("mug", "book"), None)
 
     assert learner.options == EfficientCLSOptions(**plug_in)
     assert learner.strategy.options.recipe == "joint"

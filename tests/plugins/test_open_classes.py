@@ -49,7 +49,7 @@ def test_classes_that_the_stream_tells_apart_stay_apart_though_they_mean_the_sam
     learner.learn(step_of(a_frame, (1,), index=1))
 
     assert learner.classes == ("tvmonitor", "monitor")
-    assert [labels.classes.tolist() for _, labels in learner.remembered()] == [[0], [1]]
+    assert [labels.classes.tolist() for _, labels in learner.remembered_frames()] == [[0], [1]]
 
 
 def test_the_strategy_learns_its_own_numbers_and_the_stream_hears_its_own(a_frame):
@@ -59,7 +59,7 @@ def test_the_strategy_learns_its_own_numbers_and_the_stream_hears_its_own(a_fram
     learner.learn(step_of(a_frame, (1,), (3, 0)))
 
     assert [labels.classes.tolist() for _, labels in strategy.memory.frames] == [[1], [0, 2]]
-    assert [labels.classes.tolist() for _, labels in learner.remembered()] == [[1], [3, 0]]
+    assert [labels.classes.tolist() for _, labels in learner.remembered_frames()] == [[1], [3, 0]]
 
 
 def test_what_the_stream_has_no_name_for_is_not_told(a_frame):

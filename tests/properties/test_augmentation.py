@@ -42,7 +42,7 @@ pairs = arbitrary.sizes.flatmap(arbitrary.labelled_frames)
 
 def augmented(pair: LabelledFrame, random: Any) -> LabelledFrame:
     """One frame."""
-    return augmentation.augmented([pair], random)[0]
+    return augmentation.augment([pair], random)[0]
 
 
 def whole(pair: LabelledFrame, deal: Dealt) -> LabelledFrame:

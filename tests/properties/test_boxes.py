@@ -21,14 +21,14 @@ from leocod.evaluation.ap import pairwise_iou
 from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,
-    TrainingTargets,
     PaddedBoxes,
-    by_frame,
-    left_out,
+    TrainingTargets,
+    ignore_unsure,
     match,
     overlaps,
     pick,
     sample,
+    sum_by_frame,
 )
 from leocod.readers.marks import Mark, corners, fitted, labels_from
 from leocod.readers.recording import FrameProblems, Problem
@@ -182,12 +182,12 @@ def test_what_is_unsure_silences_background_over_it_and_nothing_else(truth: Labe
     anchors = torch.tensor(boxes)
     _, before = match(targets.truth, anchors, above=0.5, below=0.3, best_too=False)
 
-    after = left_out(before, targets.unsure, anchors)
+    after = ignore_unsure(before, targets.unsure, anchors)
 
     over = (overlaps(targets.unsure, anchors)[0] >= 0.5).any(dim=0)
     assert torch.equal(after[0] != before[0], over & (before[0] == BACKGROUND))
     assert (after[after != before] == IGNORED).all()
-    assert torch.equal(left_out(after, targets.unsure, anchors), after)
+    assert torch.equal(ignore_unsure(after, targets.unsure, anchors), after)
 
 
 verdicts = some.integers(1, 30).flatmap(
@@ -238,7 +238,7 @@ def test_luck_does_not_depend_on_how_long_a_row_is(seed: int, length: int, more:
 def test_values_of_regions_are_added_up_in_their_frame(pairs: list[tuple[int, int]]) -> None:
     frame, value = torch.tensor([one for one, _ in pairs], dtype=torch.int64), torch.tensor([two for _, two in pairs])
 
-    summed = by_frame(value.float(), frame, frames=4)
+    summed = sum_by_frame(value.float(), frame, frames=4)
 
     assert summed.tolist() == [sum(two for one, two in pairs if one == number) for number in range(4)]
 

@@ -16,8 +16,17 @@ from hypothesis.strategies import SearchStrategy
 from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
-from leocod.run.config import PARTS, ExperimentConfig, Part, differences, laid_over, load_config, load_mapping, override
-from leocod.run.find import names, part
+from leocod.run.config import (
+    PARTS,
+    ExperimentConfig,
+    Part,
+    describe_changes,
+    load_config,
+    load_mapping,
+    overlay,
+    parse_override,
+)
+from leocod.run.find import find_class, list_names
 from leocod.settings import Settings
 
 texts = some.text(some.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -53,7 +62,7 @@ def fields(values: Mapping[str, Any]) -> dict[tuple[str, ...], FieldInfo]:
     """Every option there is, by the keys that lead to it, once the parts have their names."""
     found: dict[tuple[str, ...], FieldInfo] = {}
     for key, field in ExperimentConfig.model_fields.items():
-        inner: Any = part(PARTS[key].folder, values[key]["name"]).Options if key in PARTS else None
+        inner: Any = find_class(PARTS[key].folder, values[key]["name"]).Options if key in PARTS else None
         for one in (field.annotation, *get_args(field.annotation)):
             if isinstance(one, type) and issubclass(one, Settings) and not issubclass(one, Part):
                 inner = one
@@ -86,13 +95,15 @@ def values_of(annotation: Any, field: FieldInfo) -> SearchStrategy[Any]:
 @some.composite
 def configs(draw: Any) -> ExperimentConfig:
     """One option after the other is set; what does not fit with the others is left as it was."""
-    values: dict[str, Any] = {key: {"name": draw(some.sampled_from(names(kind.folder)))} for key, kind in PARTS.items()}
+    values: dict[str, Any] = {
+        key: {"name": draw(some.sampled_from(list_names(kind.folder)))} for key, kind in PARTS.items()
+    }
     options = fields(values)
     for keys, field in options.items():
         if field.is_required():
-            values = laid_over(values, under(keys, "somewhere"))
+            values = overlay(values, under(keys, "somewhere"))
     for keys in draw(some.lists(some.sampled_from(sorted(options)), max_size=8)):
-        changed = laid_over(values, under(keys, draw(values_of(options[keys].annotation, options[keys]))))
+        changed = overlay(values, under(keys, draw(values_of(options[keys].annotation, options[keys]))))
         try:
             load_mapping(changed)
         except InvalidConfig:
@@ -120,7 +131,7 @@ def test_what_is_written_reads_back_as_the_same(file: Path, config: ExperimentCo
 
     assert again == config
     assert again.to_yaml() == config.to_yaml()
-    assert differences(again, config) == []
+    assert describe_changes(again, config) == []
 
 
 @given(configs(), configs())
@@ -130,7 +141,7 @@ def test_only_the_same_configs_have_no_differences_but_for_what_may_change(
     def lasting(config: ExperimentConfig) -> Any:
         return config.model_dump(mode="json", exclude={"checkpoint", "record", "patience", "workers"})
 
-    said = differences(one, two)
+    said = describe_changes(one, two)
 
     assert bool(said) == (lasting(one) != lasting(two))
     assert all("\n" not in line for line in said)
@@ -143,7 +154,7 @@ def test_every_option_can_be_given_as_an_override(config: ExperimentConfig, data
     key = data.draw(some.sampled_from(sorted(values)))
     text = yaml.safe_dump(values[key], default_flow_style=True, width=10**6)
 
-    assert override(f"{key}={text}") == {key: values[key]}
+    assert parse_override(f"{key}={text}") == {key: values[key]}
 
 
 # -- layers
@@ -153,15 +164,15 @@ def test_every_option_can_be_given_as_an_override(config: ExperimentConfig, data
 def test_a_layer_laid_over_twice_is_laid_over_once(base: Any, layer: Any) -> None:
     before = repr((base, layer))
 
-    once = laid_over(base, layer)
+    once = overlay(base, layer)
 
-    assert laid_over(once, layer) == once
+    assert overlay(once, layer) == once
     assert repr((base, layer)) == before
 
 
 @given(layers, layers)
 def test_the_last_layer_wins_and_what_it_does_not_name_stays(base: Any, layer: Any) -> None:
-    result = laid_over(base, layer)
+    result = overlay(base, layer)
 
     assert set(result) == set(base) | set(layer)
     assert all(result[key] == base[key] for key in set(base) - set(layer))
@@ -176,14 +187,14 @@ def test_the_last_layer_wins_and_what_it_does_not_name_stays(base: Any, layer: A
 
 @given(layers)
 def test_nothing_laid_over_is_nothing_changed(base: Any) -> None:
-    assert laid_over(base, {}) == base
+    assert overlay(base, {}) == base
 
 
 @given(some.sampled_from(list(PARTS)), some.data())
 def test_another_name_forgets_the_options_of_the_one_before_and_the_same_name_keeps_them(key: str, data: Any) -> None:
-    one, two = (data.draw(some.sampled_from(names(PARTS[key].folder))) for _ in range(2))
+    one, two = (data.draw(some.sampled_from(list_names(PARTS[key].folder))) for _ in range(2))
 
-    result = laid_over({key: {"name": one, "option": 1}}, {key: two})
+    result = overlay({key: {"name": one, "option": 1}}, {key: two})
 
     assert result == {key: {"name": two} if one != two else {"name": one, "option": 1}}
 
@@ -195,7 +206,7 @@ words = some.text("abcxyz_", min_size=1, max_size=5)
 def test_an_override_says_what_its_text_says(keys: list[str], value: Any) -> None:
     text = yaml.safe_dump(value, default_flow_style=True, width=10**6)
 
-    assert override(f"{'.'.join(keys)}={text}") == under(keys, value)
+    assert parse_override(f"{'.'.join(keys)}={text}") == under(keys, value)
 
 
 # -- whatever is wrong
@@ -220,7 +231,7 @@ def test_any_value_for_any_option_is_taken_or_told_in_one_line_with_the_key(data
     values: dict[str, Any] = {key: {"name": kind.default} for key, kind in PARTS.items()} | {"labels": {"per_step": 0}}
     keys = data.draw(some.sampled_from(sorted([*fields(values), *((key,) for key in ExperimentConfig.model_fields)])))
 
-    said = complaint(load_mapping, laid_over(values, under(keys, value)))
+    said = complaint(load_mapping, overlay(values, under(keys, value)))
 
     if said is not None:
         assert keys[0] in said
@@ -254,11 +265,11 @@ def test_any_mapping_is_a_config_or_told_in_one_line(values: Any) -> None:
 
 @given(some.text(max_size=12) | some.tuples(known_keys, some.text("[]{}:,!&*'\"#- 01ab.\n", max_size=8)).map("=".join))
 def test_any_override_is_a_layer_or_told_in_one_line(text: str) -> None:
-    said = complaint(override, text)
+    said = complaint(parse_override, text)
 
     assert is_one_line(said)
     if said is None:
-        assert list(override(text)) == [text.partition("=")[0].strip().split(".")[0]]
+        assert list(parse_override(text)) == [text.partition("=")[0].strip().split(".")[0]]
 
 
 @given(some.text("abc:-[]{} \n#&*!|>'\"1.", max_size=30) | some.binary(max_size=30))
@@ -272,6 +283,6 @@ def test_any_file_is_a_config_or_told_in_one_line(file: Path, content: Any) -> N
 
 @given(layers, layers, layers)
 def test_any_layers_are_a_config_or_told_in_one_line(one: Any, two: Any, three: Any) -> None:
-    said = complaint(load_mapping, laid_over(laid_over(one, two), three))
+    said = complaint(load_mapping, overlay(overlay(one, two), three))
 
     assert is_one_line(said)

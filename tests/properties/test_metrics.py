@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from leocod.evaluation.ap import Style, average_precision
-from leocod.evaluation.audit import audit_pseudo_labels, which_are_right
+from leocod.evaluation.audit import audit_pseudo_labels, match_labels
 from leocod.evaluation.continual import cap, cap_over_time, fap, forgetting, forgetting_by_class, steps_since_seen
 from leocod.types import Detections, Labels
 
@@ -389,5 +389,5 @@ def test_the_truth_in_any_order_is_all_right_and_in_other_classes_all_wrong(trut
     same = Labels(truth.boxes[order], truth.classes[order])
     other = Labels(truth.boxes, truth.classes + CLASSES)
 
-    assert which_are_right(same, truth).all()
-    assert not which_are_right(other, truth).any()
+    assert match_labels(same, truth).all()
+    assert not match_labels(other, truth).any()

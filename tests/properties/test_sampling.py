@@ -187,7 +187,7 @@ groups = some.lists(some.integers(0, 6), min_size=1, max_size=4).filter(any)
 def a_batch(sizes: list[int], seed: int) -> Batch:
     firsts = np.cumsum([0, *sizes])
     batch = Batch.mean_of("current", *(some_frames(n, int(first)) for n, first in zip(sizes, firsts, strict=False)))
-    return batch.seeded(np.random.default_rng(seed))
+    return batch.with_seeds(np.random.default_rng(seed))
 
 
 @given(groups, arbitrary.seeds)

@@ -12,7 +12,7 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
-from leocod.files.run_directory import packed_until
+from leocod.files.run_directory import packed_path
 from leocod.report.reading import Run, ap_name, last_seen
 
 MakeRun = Callable[..., Path]
@@ -204,7 +204,7 @@ def test_events_that_were_packed_away_come_first(a_run: MakeRun) -> None:
     first, *lines = (path / "events.jsonl").read_text().splitlines(keepends=True)
     (path / "events").mkdir()
     for until, start, end in ((9, 0, 11), (99, 11, 40)):
-        packed = packed_until(path / "events", until)
+        packed = packed_path(path / "events", until)
         packed.write_bytes(gzip.compress("".join([first, *lines[start:end]]).encode()))
     (path / "events.jsonl").write_text("".join([first, *lines[40:]]))
 

@@ -5,11 +5,11 @@ import pytest
 
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.metrics import Metrics
-from leocod.run.config import ExperimentConfig, differences, laid_over, load_config, override, quickstart
+from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart, overlay, parse_override
 
 
-def loaded(*texts: str) -> ExperimentConfig:
-    return load_config(None, [override(text) for text in texts])
+def load(*texts: str) -> ExperimentConfig:
+    return load_config(None, [parse_override(text) for text in texts])
 
 
 def in_file(folder: Path, text: str) -> ExperimentConfig:
@@ -24,7 +24,7 @@ def test_without_a_file_it_is_the_quickstart() -> None:
     assert (config.benchmark.name, config.detector.name, config.strategy.name) == ("wander", "tiny", "icarl")
     assert config.labels.per_step == 4
     assert config.efficient_cls is not None
-    assert config.benchmark.options.model_dump()["steps"] == quickstart()["benchmark"]["steps"]
+    assert config.benchmark.options.model_dump()["steps"] == load_quickstart()["benchmark"]["steps"]
 
 
 def test_an_empty_config_has_the_same_parts_with_their_own_defaults() -> None:
@@ -38,7 +38,7 @@ def test_the_last_layer_wins(tmp_path: Path) -> None:
     file = tmp_path / "experiment.yaml"
     file.write_text("seed: 3\nlabels: {per_step: 2, seed: 9}\n")
 
-    config = load_config(file, [override("labels.per_step=8")])
+    config = load_config(file, [parse_override("labels.per_step=8")])
 
     assert (config.seed, config.labels.per_step, config.labels.seed) == (3, 8, 9)
 
@@ -52,29 +52,29 @@ def test_the_file_takes_the_place_of_the_quickstart(tmp_path: Path) -> None:
 def test_another_name_drops_the_options_of_the_part_before() -> None:
     base = {"strategy": {"name": "offline", "epochs": 2}}
 
-    assert laid_over(base, {"strategy": "icarl"}) == {"strategy": {"name": "icarl"}}
-    assert laid_over(base, {"strategy": {"name": "offline", "batch_size": 8}}) == {
+    assert overlay(base, {"strategy": "icarl"}) == {"strategy": {"name": "icarl"}}
+    assert overlay(base, {"strategy": {"name": "offline", "batch_size": 8}}) == {
         "strategy": {"name": "offline", "epochs": 2, "batch_size": 8}
     }
-    assert laid_over({}, {"strategy": {"replay_per_step": 8}}) == {"strategy": {"replay_per_step": 8}}
+    assert overlay({}, {"strategy": {"replay_per_step": 8}}) == {"strategy": {"replay_per_step": 8}}
 
 
 def test_an_option_that_is_called_as_a_part_is_no_part() -> None:
     base = {"strategy": {"name": "mine:Mine", "detector": "small"}}
 
-    assert laid_over(base, {"strategy": {"detector": "large"}}) == {
+    assert overlay(base, {"strategy": {"detector": "large"}}) == {
         "strategy": {"name": "mine:Mine", "detector": "large"}
     }
 
 
 def test_overrides_are_read_as_yaml() -> None:
-    assert override("a.b=null") == {"a": {"b": None}}
-    assert override("a=[1, 2]") == {"a": [1, 2]}
-    assert override("a=b=c") == {"a": "b=c"}
+    assert parse_override("a.b=null") == {"a": {"b": None}}
+    assert parse_override("a=[1, 2]") == {"a": [1, 2]}
+    assert parse_override("a=b=c") == {"a": "b=c"}
 
 
 def test_metrics_are_what_is_evaluated_by_without_the_when() -> None:
-    evaluate = loaded("evaluate.every=7", "evaluate.ap=voc", "evaluate.forgetting_bins=4").evaluate
+    evaluate = load("evaluate.every=7", "evaluate.ap=voc", "evaluate.forgetting_bins=4").evaluate
 
     assert evaluate.every == 7
     assert evaluate.metrics == Metrics(ap="voc", forgetting_bins=4)
@@ -82,16 +82,16 @@ def test_metrics_are_what_is_evaluated_by_without_the_when() -> None:
 
 
 def test_null_switches_the_plug_in_off_and_a_mapping_on_again() -> None:
-    assert loaded("efficient_cls=null").efficient_cls is None
+    assert load("efficient_cls=null").efficient_cls is None
 
-    again = loaded("efficient_cls=null", "efficient_cls.keep=0.5").efficient_cls
+    again = load("efficient_cls=null", "efficient_cls.keep=0.5").efficient_cls
 
     assert again is not None
     assert again.keep == 0.5
 
 
 def test_what_is_written_reads_back_as_the_same(tmp_path: Path) -> None:
-    config = loaded("strategy=offline", "strategy.epochs=2", "diagnosis=true_boxes", "labels.seed=7")
+    config = load("strategy=offline", "strategy.epochs=2", "diagnosis=true_boxes", "labels.seed=7")
 
     assert in_file(tmp_path, config.to_yaml()) == config
     assert "epochs: 2" in config.to_yaml()
@@ -105,11 +105,11 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
     )
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert loaded("benchmark=elsewhere:Bench").frames_per_step == 4
+    assert load("benchmark=elsewhere:Bench").frames_per_step == 4
     with pytest.raises(InvalidConfig, match="Did you mean 'steps'"):
-        loaded("benchmark=elsewhere:Bench", "benchmark.step=3")
+        load("benchmark=elsewhere:Bench", "benchmark.step=3")
     with pytest.raises(InvalidConfig, match=r"labels.per_step is 5: it should be from 0 to 4"):
-        loaded("benchmark=elsewhere:Bench", "labels.per_step=5")
+        load("benchmark=elsewhere:Bench", "labels.per_step=5")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
 )
 def test_mistakes_are_told_in_one_line_with_key_value_and_cure(text: str, complaint: str) -> None:
     with pytest.raises(LeocodError) as caught:
-        loaded(text)
+        load(text)
 
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -174,26 +174,26 @@ def test_mistakes_are_told_in_one_line_with_key_value_and_cure(text: str, compla
 @pytest.mark.parametrize("value", ["5", "true", "2.5"])
 def test_what_is_no_part_is_told_also_where_a_layer_below_has_another_name(value: str) -> None:
     with pytest.raises(InvalidConfig, match=f"strategy is {value}: it should be a name, or a mapping"):
-        loaded("strategy=offline", f"strategy={value}")
+        load("strategy=offline", f"strategy={value}")
 
 
 @pytest.mark.parametrize("text", ["a\nb", "seed=[\n", "a\u2028b=["])
 def test_a_mistake_on_several_lines_is_told_in_one(text: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
-        override(text)
+        parse_override(text)
 
     assert len(str(caught.value).splitlines()) == 1
 
 
 def test_an_unknown_part_is_told_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="No detector 'tinny'. Did you mean 'tiny'"):
-        loaded("detector=tinny")
+        load("detector=tinny")
 
 
 @pytest.mark.parametrize("plug_in", ["efficient_cls=null", "efficient_cls.pseudo_labels=false"])
 def test_the_diagnosis_needs_pseudo_labels(plug_in: str) -> None:
     with pytest.raises(InvalidConfig, match="diagnosis is 'true_boxes', but there are no pseudo labels"):
-        loaded(plug_in, "diagnosis=true_boxes")
+        load(plug_in, "diagnosis=true_boxes")
 
 
 @pytest.mark.parametrize(
@@ -245,18 +245,18 @@ def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
 
 
 def test_what_nothing_depends_on_may_change_while_a_run_goes_on() -> None:
-    other = loaded(
+    other = load(
         *("checkpoint.every=7", "checkpoint.keep=1", "record.detections=3", "record.pack_events_every=5"),
         *("patience=30", "workers=2"),
     )
 
-    assert differences(loaded(), other) == []
+    assert describe_changes(load(), other) == []
 
 
 def test_every_key_that_differs_is_named_with_both_values() -> None:
-    other = loaded("seed=1", "efficient_cls=null", "labels.per_step=2", "evaluate.frames=5", "bad_steps=3", "threads=7")
+    other = load("seed=1", "efficient_cls=null", "labels.per_step=2", "evaluate.frames=5", "bad_steps=3", "threads=7")
 
-    told = differences(loaded(), other)
+    told = describe_changes(load(), other)
 
     assert "seed was 0 and is 1" in told
     assert "labels.per_step was 4 and is 2" in told
@@ -269,7 +269,7 @@ def test_every_key_that_differs_is_named_with_both_values() -> None:
 
 
 def test_another_part_differs_with_all_of_its_options() -> None:
-    told = differences(loaded(), loaded("strategy=incremental"))
+    told = describe_changes(load(), load("strategy=incremental"))
 
     assert told[0] == 'strategy.name was "icarl" and is "incremental"'
     assert "strategy.memory_per_class was 5 and is not there" in told
@@ -289,6 +289,6 @@ def test_another_part_differs_with_all_of_its_options() -> None:
 )
 def test_what_keeps_a_long_run_alive_has_limits(text: str, complaint: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
-        loaded(text)
+        load(text)
 
     assert complaint in str(caught.value)

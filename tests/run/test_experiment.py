@@ -16,8 +16,8 @@ from leocod.files.run_directory import RunDirectory, write_text
 from leocod.plugins.diagnosis import WORDS
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
-from leocod.run.config import ExperimentConfig, load_config, override
-from leocod.run.experiment import Seeds, build, build_strategy, load_learner, run_name, wrapped
+from leocod.run.config import ExperimentConfig, load_config, parse_override
+from leocod.run.experiment import Seeds, build, build_strategy, load_learner, name_run, wrap
 from leocod.run.session import run_experiment
 from leocod.strategies.icarl import ICaRL
 from leocod.stream.recorded import Stream
@@ -31,7 +31,7 @@ SMALL = (
 
 
 def small(*texts: str) -> ExperimentConfig:
-    return load_config(None, [override(text) for text in (*SMALL, *texts)])
+    return load_config(None, [parse_override(text) for text in (*SMALL, *texts)])
 
 
 def test_the_plug_in_is_around_the_strategy() -> None:
@@ -135,7 +135,7 @@ def test_the_label_choice_is_the_same_for_every_strategy() -> None:
     ],
 )
 def test_a_run_is_named_after_what_it_is(texts: tuple[str, ...], name: str) -> None:
-    assert run_name(small(*texts)) == name
+    assert name_run(small(*texts)) == name
 
 
 @pytest.mark.parametrize("device", ["cuda:99", "gpu", ""])
@@ -156,7 +156,7 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
 def test_a_diagnosis_cannot_go_on_without_its_truth(kind: str) -> None:
     experiment = build(small(f"diagnosis={kind}"))
     classes = experiment.benchmark.classes
-    alone = wrapped(experiment.config, build_strategy(experiment.config, classes), classes, None)
+    alone = wrap(experiment.config, build_strategy(experiment.config, classes), classes, None)
     step = next(experiment.stream.steps())
 
     experiment.learner.learn(step)
@@ -228,7 +228,7 @@ def test_a_run_with_an_open_class_list_can_be_used_afterwards(tmp_path: Path) ->
 
     assert len(classes) == 20
     assert 0 < len(learner.classes) <= 20
-    assert learner.remembered()
+    assert learner.remembered_frames()
     memory = json.loads((tmp_path / "run" / "memory.json").read_text())
     assert list(memory["by_class"]) == list(learner.classes)
 

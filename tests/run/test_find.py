@@ -3,30 +3,30 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.run.find import names, part
+from leocod.run.find import find_class, list_names
 from leocod.strategies.icarl import ICaRL
 from leocod.strategies.incremental import Incremental
 
 
 def test_names_are_the_files_of_the_folder() -> None:
-    assert {"icarl", "incremental", "offline"} <= set(names("strategies"))
-    assert "wander" in names("benchmarks")
-    assert "tiny" in names("detectors")
-    assert not {"base", "__init__"} & {*names("strategies"), *names("benchmarks"), *names("detectors")}
+    assert {"icarl", "incremental", "offline"} <= set(list_names("strategies"))
+    assert "wander" in list_names("benchmarks")
+    assert "tiny" in list_names("detectors")
+    assert not {"base", "__init__"} & {*list_names("strategies"), *list_names("benchmarks"), *list_names("detectors")}
 
 
 def test_a_plain_name_is_the_class_in_the_file_of_that_name() -> None:
-    assert part("strategies", "icarl") is ICaRL
+    assert find_class("strategies", "icarl") is ICaRL
 
 
 def test_a_class_that_inherits_its_options_is_found_too() -> None:
-    assert part("strategies", "incremental") is Incremental
+    assert find_class("strategies", "incremental") is Incremental
 
 
 @pytest.mark.parametrize("folder", ["benchmarks", "detectors", "strategies"])
 def test_every_name_leads_to_a_class_with_options(folder: str) -> None:
-    for name in names(folder):  # type: ignore[arg-type]
-        assert part(folder, name).Options.model_fields is not None  # type: ignore[arg-type]
+    for name in list_names(folder):  # type: ignore[arg-type]
+        assert find_class(folder, name).Options.model_fields is not None  # type: ignore[arg-type]
 
 
 def test_module_and_class_lead_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,14 +35,14 @@ def test_module_and_class_lead_anywhere(tmp_path: Path, monkeypatch: pytest.Monk
     )
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert part("strategies", "mine:Mine").__name__ == "Mine"
+    assert find_class("strategies", "mine:Mine").__name__ == "Mine"
     with pytest.raises(UnknownName, match="'Mein'. Did you mean 'Mine'"):
-        part("strategies", "mine:Mein")
+        find_class("strategies", "mine:Mein")
 
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="No strategy 'icral'. Did you mean 'icarl'"):
-        part("strategies", "icral")
+        find_class("strategies", "icral")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_unknown_name_is_told_with_the_nearest() -> None:
 )
 def test_a_module_that_is_not_there_is_named(name: str) -> None:
     with pytest.raises(InvalidConfig, match="No module"):
-        part("strategies", name)
+        find_class("strategies", name)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_module_that_is_not_there_is_named(name: str) -> None:
 )
 def test_a_name_that_leads_to_no_strategy_is_told_in_one_short_line(name: str, complaint: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
-        part("strategies", name)
+        find_class("strategies", name)
 
     assert complaint in str(caught.value)
     assert str(caught.value).isprintable()
@@ -95,4 +95,4 @@ def test_nothing_is_imported_for_a_name_that_cannot_be_one(tmp_path: Path, monke
 
     for name in ("ran:A.b", "ran:", "ran:a:b", "ran/:A"):
         with pytest.raises(InvalidConfig):
-            part("strategies", name)
+            find_class("strategies", name)

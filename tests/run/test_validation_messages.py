@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import Field, ValidationError
 
-from leocod.run.validation_messages import explained
+from leocod.run.validation_messages import explain
 from leocod.settings import Settings
 
 
@@ -20,7 +20,7 @@ class Outer(Settings):
 def complaint(values: dict[str, Any], prefix: str = "") -> str:
     with pytest.raises(ValidationError) as caught:
         Outer.model_validate(values)
-    return str(explained(caught.value, Outer, prefix))
+    return str(explain(caught.value, Outer, prefix))
 
 
 def test_an_unknown_key_is_told_with_the_nearest() -> None:

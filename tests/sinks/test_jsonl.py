@@ -11,7 +11,7 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, RunFinished, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.files.run_directory import packed_events
+from leocod.files.run_directory import list_packed_events
 from leocod.sinks.jsonl import JsonLines
 
 
@@ -26,7 +26,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def packed(folder: Path) -> dict[int, list[dict[str, Any]]]:
     """The packed files by their last step."""
-    texts = {step: gzip.decompress(path.read_bytes()) for step, path in packed_events(folder / "events").items()}
+    texts = {step: gzip.decompress(path.read_bytes()) for step, path in list_packed_events(folder / "events").items()}
     return {step: [json.loads(line) for line in text.splitlines()] for step, text in texts.items()}
 
 

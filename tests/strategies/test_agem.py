@@ -9,7 +9,7 @@ import torch
 
 from leocod.strategies.agem import AGEM, AGEMOptions
 from leocod.training.batch import Batch
-from leocod.training.gradients import gradient_of
+from leocod.training.gradients import flatten_gradient
 
 
 class Watched(AGEM):
@@ -21,12 +21,12 @@ class Watched(AGEM):
 
     def backward(self, batch):
         losses = super().backward(batch)
-        self.raw[batch.name] = gradient_of(self.weights).clone()
+        self.raw[batch.name] = flatten_gradient(self.weights).clone()
         return losses
 
     def constrain(self, batch):
         super().constrain(batch)
-        self.applied[batch.name] = gradient_of(self.weights).clone()
+        self.applied[batch.name] = flatten_gradient(self.weights).clone()
 
 
 def taught(detector, a_step, **options):
@@ -64,7 +64,7 @@ def test_the_applied_gradient_does_not_oppose_the_reference(a_detector, a_step):
 def test_an_opposing_gradient_is_projected(a_detector, a_step, a_frame):
     strategy = Watched(a_detector(), AGEMOptions())
     strategy.learn(a_step(0))
-    strategy._reference = strategy.replayed()
+    strategy._reference = strategy.sample_replay()
     against = []
     plain = strategy.backward
 
@@ -72,13 +72,13 @@ def test_an_opposing_gradient_is_projected(a_detector, a_step, a_frame):
         """The reference as it is; for the current batch its opposite and a little of its own."""
         losses = plain(batch)
         if batch.name == "current":
-            own = gradient_of(strategy.weights).clone()
+            own = flatten_gradient(strategy.weights).clone()
             plain(Batch.mean_of("reference", strategy._reference))
             for weight, part in zip(
                 strategy.weights, own.split([one.numel() for one in strategy.weights]), strict=True
             ):
                 weight.grad = 0.1 * part.view_as(weight) - (0 if weight.grad is None else weight.grad)
-            against.append(gradient_of(strategy.weights).clone())
+            against.append(flatten_gradient(strategy.weights).clone())
         return losses
 
     strategy.backward = opposing

@@ -73,7 +73,7 @@ def test_the_papers_sixteen_are_always_allowed_and_repeat(a_detector, a_step):
     strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_per_class=1))
     strategy.learn(a_step(0))
 
-    assert len(strategy.replayed()) == 16
+    assert len(strategy.sample_replay()) == 16
 
 
 def test_memory_options_reach_the_memory(a_detector, a_step):
@@ -90,7 +90,7 @@ def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame)
     strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=4, replay_per_class=1))
     strategy.memory.add([a_frame(number, (number % 2,)) for number in range(6)])
 
-    drawn = strategy.replayed()
+    drawn = strategy.sample_replay()
 
     assert sorted(int(labels.classes[0]) for _, labels in drawn) == [0, 0, 1, 1]
     assert len({frame.id for frame, _ in drawn}) == 2

@@ -10,7 +10,7 @@ from leocod.errors import InvalidConfig
 from leocod.strategies.base import Strategy
 from leocod.strategies.ewc import EWC, EWCOptions
 from leocod.training.batch import Batch
-from leocod.training.gradients import gradient_of
+from leocod.training.gradients import flatten_gradient
 
 
 def test_before_the_first_boundary_it_is_plain_fine_tuning(a_detector, a_step):
@@ -28,7 +28,7 @@ def test_the_fisher_is_the_mean_squared_gradient_of_the_labels_and_a_part_of_the
     squares, fishers = [], []
     strategy = EWC(a_detector(), EWCOptions(boundary_every=2, fisher_keep=0.5, importance=0))
     plain = strategy.constrain
-    strategy.constrain = lambda batch: squares.append(gradient_of(strategy._held).square()) or plain(batch)
+    strategy.constrain = lambda batch: squares.append(flatten_gradient(strategy._held).square()) or plain(batch)
 
     for index in range(4):
         strategy.learn(a_step(index))

@@ -22,7 +22,7 @@ def test_the_mean_weighs_each_frame_by_its_share(a_frame):
 
 
 def test_parts_have_at_most_so_many_frames_and_all_of_them_together(a_frame):
-    batch = Batch.mean_of("one", [a_frame(number) for number in range(5)]).seeded(np.random.default_rng(0))
+    batch = Batch.mean_of("one", [a_frame(number) for number in range(5)]).with_seeds(np.random.default_rng(0))
 
     parts = list(batch.parts(2))
 
@@ -33,22 +33,22 @@ def test_parts_have_at_most_so_many_frames_and_all_of_them_together(a_frame):
 
 
 def test_processes_share_a_batch_without_a_frame_left_over(a_frame):
-    batch = Batch.mean_of("one", [a_frame(number) for number in range(5)]).seeded(np.random.default_rng(0))
+    batch = Batch.mean_of("one", [a_frame(number) for number in range(5)]).with_seeds(np.random.default_rng(0))
 
     parts = [batch.part(number, 2) for number in range(2)]
 
     assert [[frame.id for frame, _ in part.pairs] for part in parts] == [[0, 2, 4], [1, 3]]
     assert parts[1].seeds == batch.seeds[1::2]
-    assert list(Batch.mean_of("one", [a_frame(1)]).seeded(np.random.default_rng(0)).part(1, 2).parts(None)) == []
+    assert list(Batch.mean_of("one", [a_frame(1)]).with_seeds(np.random.default_rng(0)).part(1, 2).parts(None)) == []
 
 
 def test_seeds_come_from_the_generator(a_frame):
     batch = Batch.mean_of("one", [a_frame(1), a_frame(2)])
 
-    one, two = (batch.seeded(np.random.default_rng(seed)).seeds for seed in (0, 1))
+    one, two = (batch.with_seeds(np.random.default_rng(seed)).seeds for seed in (0, 1))
 
     assert len(set(one)) == 2
-    assert one == batch.seeded(np.random.default_rng(0)).seeds
+    assert one == batch.with_seeds(np.random.default_rng(0)).seeds
     assert one != two
 
 
@@ -60,7 +60,7 @@ def test_the_digest_tells_frames_labels_and_seeds_apart(a_frame):
         Batch.mean_of("one", [(frame, Labels(labels.boxes, labels.classes[::-1]))]),
         Batch.mean_of("one", [(frame, Labels(labels.boxes, labels.classes, "pseudo"))]),
         Batch.mean_of("one", [a_frame(2, (0, 1))]),
-        batch.seeded(np.random.default_rng(0)),
+        batch.with_seeds(np.random.default_rng(0)),
     ]
 
     digests = {one.digest for one in [batch, *others]}

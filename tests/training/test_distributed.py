@@ -45,7 +45,12 @@ def test_alone_a_process_is_a_team_of_one():
     with distributed.process_group("cpu"):
         losses = distributed.add_up({"one": 3.0}, [weight])
 
-        assert (distributed.size(), distributed.rank(), distributed.place("cuda"), distributed.place("cpu")) == (
+        assert (
+            distributed.size(),
+            distributed.rank(),
+            distributed.choose_device("cuda"),
+            distributed.choose_device("cpu"),
+        ) == (
             1,
             0,
             "cuda",

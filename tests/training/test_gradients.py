@@ -11,10 +11,10 @@ from torch import nn
 from leocod.training.gradients import (
     LossScale,
     NotFinite,
-    copied,
-    digest,
-    gradient_of,
-    grown,
+    copy_state,
+    flatten_gradient,
+    grow_rows,
+    hash_tensors,
     is_finite,
     match_strides,
     project,
@@ -29,7 +29,7 @@ def test_gradients_go_into_a_vector_and_back():
     weights[0].grad = torch.arange(6.0).reshape(2, 3)
     weights[2].grad = torch.tensor([7.0])
 
-    vector = gradient_of(weights)
+    vector = flatten_gradient(weights)
     set_gradient(weights, 2 * vector)
 
     assert vector.tolist() == [0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 7]
@@ -65,7 +65,7 @@ def test_after_projection_nothing_opposes(seed):
 def test_a_tensor_grows_where_the_rows_have_gone():
     old = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
-    new = grown(old, torch.tensor([0, 2]), torch.ones(4, 2))
+    new = grow_rows(old, torch.tensor([0, 2]), torch.ones(4, 2))
 
     assert new.tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
 
@@ -78,7 +78,7 @@ def test_a_scaled_loss_gives_back_the_same_gradient_and_a_factor_of_one_does_not
         (weight.square().sum() * scale.factor).backward()
 
         assert (scale.factor == 1) == (not on)
-        scale.take_back([weight, nn.Parameter(torch.zeros(1))])
+        scale.unscale([weight, nn.Parameter(torch.zeros(1))])
         assert weight.grad.tolist() == [2, 4]
 
 
@@ -91,7 +91,7 @@ def a_weight(*gradient):
 def test_a_gradient_that_is_not_finite_halves_the_factor():
     scale = LossScale(on=True)
 
-    scale.take_back([a_weight(float("inf"))])
+    scale.unscale([a_weight(float("inf"))])
 
     assert scale.factor == LossScale.START / 2
 
@@ -118,7 +118,7 @@ def test_where_there_is_no_gradient_there_is_nothing_to_refuse():
 def test_a_copied_state_has_tensors_of_its_own():
     state = {"state": {0: {"step": torch.tensor(1.0)}}, "groups": [{"lr": 0.1, "betas": (0.9, 0.99), "params": [0]}]}
 
-    twin = copied(state)
+    twin = copy_state(state)
     twin["state"][0]["step"] += 1
     twin["groups"][0]["params"].append(1)
 
@@ -143,7 +143,7 @@ def test_the_factor_grows_again_after_patience(monkeypatch):
     factors = []
     for _ in range(4):
         weight.grad = torch.ones(1)
-        scale.take_back([weight])
+        scale.unscale([weight])
         factors.append(scale.factor / LossScale.START)
 
     assert factors == [1, 1, 2, 2]
@@ -154,7 +154,7 @@ def test_a_scale_goes_on_from_its_state_also_from_the_lowest():
     weight = nn.Parameter(torch.tensor([1.0]))
     for _ in range(20):
         weight.grad = torch.tensor([float("nan")])
-        one.take_back([weight])
+        one.unscale([weight])
 
     two.load_state_dict(one.state_dict())
 
@@ -172,16 +172,16 @@ def test_what_was_saved_without_a_scale_leaves_it_at_its_start():
 def test_the_digest_tells_names_and_values_apart():
     one = {"weight": torch.zeros(2, 3), "count": torch.tensor(1)}
 
-    assert digest(one) == digest({name: value.clone() for name, value in one.items()})
-    assert digest(one) != digest(one | {"count": torch.tensor(2)})
-    assert digest(one) != digest({"bias": one["weight"], "count": one["count"]})
+    assert hash_tensors(one) == hash_tensors({name: value.clone() for name, value in one.items()})
+    assert hash_tensors(one) != hash_tensors(one | {"count": torch.tensor(2)})
+    assert hash_tensors(one) != hash_tensors({"bias": one["weight"], "count": one["count"]})
 
 
 def test_where_there_is_no_gradient_there_is_nothing_to_take_back(monkeypatch):
     monkeypatch.setattr(LossScale, "PATIENCE", 1)
     scale = LossScale(on=True)
 
-    scale.take_back([nn.Parameter(torch.zeros(1))])
+    scale.unscale([nn.Parameter(torch.zeros(1))])
 
     assert scale.factor == LossScale.START
 

@@ -17,7 +17,7 @@ from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
 from leocod.errors import InvalidData
 from leocod.weights import known_classes, start
 from leocod.weights.detectron2 import BESIDE, CELL_ANCHORS, PIXEL_MEAN, PIXEL_STD, from_detectron2, our_name
-from leocod.weights.fitting import fit
+from leocod.weights.fitting import copy_into
 from leocod.weights.names import VOC, coco
 
 C4 = "resnet50-c4"
@@ -90,7 +90,7 @@ def test_backbone_proposals_and_regions_are_detectron2s(
     kept = [VOC.index("motorbike"), VOC.index("diningtable"), VOC.index("dog")]
     model = detector.model.eval()
     with torch.inference_mode():
-        batch, sizes, _ = detector.prepared([image])
+        batch, sizes, _ = detector.prepare([image])
         features = detector.features(batch.tensors)
         scored = detector.rpn_outputs(batch, features)
         proposals, real = detector.propose(scored, sizes)
@@ -202,7 +202,7 @@ def test_a_missing_an_unknown_and_a_misshapen_array_are_named(arrays: Arrays, de
         match=r"missing: rpn\.head\.conv\.0\.0\.bias; unknown: mask_head\.deconv\.weight; of another shape: "
         r"backbone\.body\.layer1\.1\.conv1\.weight \(64 x 64 x 3 x 3, should be 64 x 256 x 1 x 1\)",
     ):
-        fit(detector.model, CLASSES, from_detectron2("the file", tensors, None))
+        copy_into(detector.model, CLASSES, from_detectron2("the file", tensors, None))
 
 
 @pytest.mark.parametrize(

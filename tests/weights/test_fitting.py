@@ -9,7 +9,7 @@ from torchvision.models.detection import retinanet_resnet50_fpn
 
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.errors import InvalidData
-from leocod.weights.fitting import LoadedWeights, count_rows, fit, rows_for
+from leocod.weights.fitting import LoadedWeights, copy_into, count_rows, rows_for
 from leocod.weights.names import BACKGROUND
 
 BOXES_OF_ANCHORS = "head.regression_head.bbox_reg.bias"
@@ -39,7 +39,7 @@ def of(model: nn.Module, *rows: str, **changes: torch.Tensor) -> LoadedWeights:
 def test_rows_of_the_same_name_are_taken_and_the_others_stay() -> None:
     source, fresh, model = two_stages(2, seed=0), two_stages(3, seed=1), two_stages(3, seed=1)
 
-    fit(model, ("book", "Car", "mug"), of(source, BACKGROUND, "mug", "car"))
+    copy_into(model, ("book", "Car", "mug"), of(source, BACKGROUND, "mug", "car"))
 
     scores, old, new = (one.roi_heads.box_predictor.cls_score.weight for one in (model, source, fresh))
     assert torch.equal(scores, torch.stack([old[0], new[1], old[2], old[1]]))
@@ -53,7 +53,7 @@ def test_rows_of_one_stage_are_taken_for_every_anchor() -> None:
     source, model = OneStage(2), OneStage(3)
     before = model.head.classification_head.cls_logits.bias.detach().clone()
 
-    fit(model, ("book", "car", "mug"), of(source, "mug", "car"))
+    copy_into(model, ("book", "car", "mug"), of(source, "mug", "car"))
 
     bias, old = (one.head.classification_head.cls_logits.bias for one in (model, source))
     assert torch.equal(bias, torch.stack([before[0], old[1], old[0], before[3], old[3], old[2]]))
@@ -67,7 +67,7 @@ def test_a_network_without_classes_takes_all_but_rows() -> None:
     layer = model.head.classification_head.cls_logits
     layer.weight, layer.bias = nn.Parameter(layer.weight[:0]), nn.Parameter(layer.bias[:0])
 
-    fit(model, (), of(source, "mug", "car"))
+    copy_into(model, (), of(source, "mug", "car"))
 
     assert torch.equal(model.head.regression_head.bbox_reg.weight, source.head.regression_head.bbox_reg.weight)
     assert len(layer.bias) == 0
@@ -101,7 +101,7 @@ def test_tensors_that_do_not_fit_are_named() -> None:
         r"unknown: backbone\.extra.*; "
         r"of another shape: .*lateral2\.weight \(32 x 64 x 1 x 1, should be 64 x 64 x 1 x 1\)",
     ):
-        fit(two_stages(2, seed=0), ("mug", "car"), of(source, BACKGROUND, "mug", "car"))
+        copy_into(two_stages(2, seed=0), ("mug", "car"), of(source, BACKGROUND, "mug", "car"))
 
 
 def test_the_first_few_are_named_and_the_others_counted() -> None:
@@ -109,7 +109,7 @@ def test_the_first_few_are_named_and_the_others_counted() -> None:
     nothing = LoadedWeights("leocod", "the file", {}, (BACKGROUND, "mug"))
 
     with pytest.raises(InvalidData, match=f"and {len(model.state_dict()) - 5} more"):
-        fit(model, ("mug",), nothing)
+        copy_into(model, ("mug",), nothing)
 
 
 def test_a_misfit_leaves_the_model_as_it_was() -> None:
@@ -118,7 +118,7 @@ def test_a_misfit_leaves_the_model_as_it_was() -> None:
     del source.roi_heads.box_head.fc7
 
     with pytest.raises(InvalidData):
-        fit(model, ("mug",), of(source, BACKGROUND, "mug"))
+        copy_into(model, ("mug",), of(source, BACKGROUND, "mug"))
 
     assert all(torch.equal(value, before.state_dict()[name]) for name, value in model.state_dict().items())
 
@@ -128,20 +128,20 @@ def test_values_that_are_not_finite_are_named() -> None:
     source = two_stages(1, seed=0)
 
     with pytest.raises(InvalidData, match=r"not finite numbers: backbone\.output\.bias"):
-        fit(two_stages(1, seed=0), ("mug",), of(source, BACKGROUND, "mug", **broken))
+        copy_into(two_stages(1, seed=0), ("mug",), of(source, BACKGROUND, "mug", **broken))
 
 
 @pytest.mark.parametrize("rows", [(BACKGROUND, "mug"), (BACKGROUND, "mug", "car", "cup")])
 def test_as_many_names_as_rows_are_needed(rows: tuple[str, ...]) -> None:
     with pytest.raises(InvalidData, match=rf"rows for 3 classes but there are {len(rows)} names"):
-        fit(two_stages(1, seed=0), ("mug",), of(two_stages(2, seed=0), *rows))
+        copy_into(two_stages(1, seed=0), ("mug",), of(two_stages(2, seed=0), *rows))
 
 
 def test_half_precision_is_widened() -> None:
     source = two_stages(1, seed=0).half()
     model = two_stages(1, seed=1)
 
-    fit(model, ("mug",), of(source, BACKGROUND, "mug"))
+    copy_into(model, ("mug",), of(source, BACKGROUND, "mug"))
 
     assert model.backbone.output.weight.dtype == torch.float32
     assert torch.equal(model.backbone.output.weight, source.backbone.output.weight.float())
@@ -159,5 +159,5 @@ def test_odd_names_of_tensors_are_told_in_one_short_line() -> None:
     model = two_stages(1, seed=0)
 
     with pytest.raises(InvalidData, match=r"unknown: a\\nb, x+\.\.\.") as told:
-        fit(model, ("mug",), of(model, BACKGROUND, "mug", **{"a\nb": torch.ones(1), "x" * 5000: torch.ones(1)}))
+        copy_into(model, ("mug",), of(model, BACKGROUND, "mug", **{"a\nb": torch.ones(1), "x" * 5000: torch.ones(1)}))
     assert len(str(told.value)) < 400

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.files.images import Upright, orientation_of, size_of
+from leocod.files.images import Upright, read_orientation, read_size
 from leocod.readers.classes import why_no_list
 from leocod.readers.pictures import Lost, explained, faults_of
 from leocod.readers.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
@@ -137,7 +137,7 @@ class Recorded(Benchmark):
 
     def picture(self, entry: Entry) -> Path | Picture:
         """Where the pixels of a frame come from."""
-        if self.upright and orientation_of(entry.picture) != 1:
+        if self.upright and read_orientation(entry.picture) != 1:
             return Upright(entry.picture)
         return entry.picture
 
@@ -178,7 +178,7 @@ class Recorded(Benchmark):
     def _pair(self, entry: Entry) -> LabelledFrame:
         size, content = entry.size, self._content(entry)
         if size is None and not isinstance(content, Lost):
-            size = size_of(entry.picture, upright=self.upright)
+            size = read_size(entry.picture, upright=self.upright)
         labels = Labels.unknown() if entry.labels is None else entry.labels
         return Frame(entry.id, entry.video, entry.index, size or (0, 0), content), labels
 
@@ -187,7 +187,7 @@ class Recorded(Benchmark):
             return Lost(self._lost.get(entry.id, f"{one_line(entry.picture)} cannot be used."))
         try:
             if entry.size is None:
-                size_of(entry.picture)
+                read_size(entry.picture)
             return self.picture(entry)
         except InvalidFrame as error:
             return Lost(str(error))

@@ -101,7 +101,7 @@ def convert(
     """
     from leocod.data.convert import convert as write
     from leocod.data.convert import refuse_taken
-    from leocod.text import counted
+    from leocod.text import pluralize
 
     refuse_taken(out)
     config, source = chosen_benchmark(benchmark, seed, overrides or ())
@@ -109,25 +109,25 @@ def convert(
     with progress("steps") as bar:
         lost = write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
     say(
-        f"{source.name}: {counted(source.steps, 'step')} and {counted(len(source.test), 'test frame')}, "
+        f"{source.name}: {pluralize(source.steps, 'step')} and {pluralize(len(source.test), 'test frame')}, "
         f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}"
     )
     if lost:
-        console.print(f"Left out, because they cannot be read: {counted(lost, 'frame')}.")
+        console.print(f"Left out, because they cannot be read: {pluralize(lost, 'frame')}.")
     if source.unlabelled_test_frames:
-        held_out = counted(source.unlabelled_test_frames, "held-out frame")
+        held_out = pluralize(source.unlabelled_test_frames, "held-out frame")
         console.print(f"Left out, because nobody has labelled them: {held_out}.")
 
 
 def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
     """A benchmark with its own options set, and the config of a run on it."""
-    from leocod.run.config import laid_over, load_mapping, override
+    from leocod.run.config import load_mapping, overlay, parse_override
 
     layers: list[dict[str, Any]] = [{"benchmark": {"name": name}}, {"seed": seed}]
     # In `leocod run` the same option is called benchmark.steps: either name will do.
-    layers += [{"benchmark": override(text.removeprefix("benchmark."))} for text in overrides]
+    layers += [{"benchmark": parse_override(text.removeprefix("benchmark."))} for text in overrides]
     # A benchmark may have any number of frames in a step: what is labelled plays no part here.
-    config = load_mapping(reduce(laid_over, [*layers, {"labels": {"per_step": 0}}]))
+    config = load_mapping(reduce(overlay, [*layers, {"labels": {"per_step": 0}}]))
     return config, config.benchmark.build(config.seed)
 
 
@@ -135,12 +135,12 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     """A contact sheet of frames from all over a benchmark, and its figures."""
     from leocod.benchmarks.base import Recorded
     from leocod.data.overview import class_table, survey, timeline_table
-    from leocod.evaluation.evaluator import spread
+    from leocod.evaluation.evaluator import spread_evenly
     from leocod.files.run_directory import atomic_write
     from leocod.report.contact_sheet import contact_sheet
-    from leocod.text import counted
+    from leocod.text import pluralize
 
-    pairs = [pair for step in spread(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
+    pairs = [pair for step in spread_evenly(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
     sheet = contact_sheet(_pictures(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
     with atomic_write(out) as temporary:
         sheet.save(temporary, format="PNG")
@@ -151,14 +151,14 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
         overview = survey(benchmark, lambda: bar(benchmark.steps))
     problems = benchmark.problems if isinstance(benchmark, Recorded) else []
     if problems:
-        console.print(f"{counted(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
+        console.print(f"{pluralize(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
     for line in overview.lines():
         say(line)
     for table in (class_table, timeline_table):
         console.print()
         console.print(table(overview, most))
     if most < len(overview.classes):
-        more = counted(len(overview.classes) - most, "more class", "more classes")
+        more = pluralize(len(overview.classes) - most, "more class", "more classes")
         console.print(f"... and {more}: --classes N lists more.")
 
 

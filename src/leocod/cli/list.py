@@ -17,12 +17,12 @@ def list_parts() -> None:
     """Show every strategy, detector and benchmark, and all options with their defaults."""
     from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.run.config import CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
-    from leocod.run.find import KINDS, names, part
+    from leocod.run.find import KINDS, find_class, list_names
 
     for folder, kind in KINDS.items():
         console.print(f"\n[bold]{folder}[/bold]  --{kind} NAME, options by --set {kind}.OPTION=VALUE", soft_wrap=True)
-        for name in names(folder):
-            found = part(folder, name)
+        for name in list_names(folder):
+            found = find_class(folder, name)
             _print_part(name, found.__doc__, found.Options)
     console.print(
         "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True

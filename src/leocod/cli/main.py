@@ -21,6 +21,7 @@ from leocod.cli.data import say as _say
 from leocod.cli.list import list_parts
 from leocod.cli.paper import paper
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+from leocod.text import pluralize
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -123,7 +124,7 @@ def run(
     Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
     Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
     """
-    from leocod.run.config import load_config, override
+    from leocod.run.config import load_config, parse_override
 
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
@@ -135,7 +136,7 @@ def run(
         layers.append({"efficient_cls": {} if efficient_cls else None})
     if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
         raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
-    layers += [override(text) for text in overrides or ()]
+    layers += [parse_override(text) for text in overrides or ()]
     if resume and out:
         raise InvalidConfig("--resume goes on in the directory of the run. Leave --out out.")
 
@@ -144,13 +145,13 @@ def run(
     own = RunDirectory.open(resume).config if resume else None
     chosen = load_config(config or own, layers)
 
-    from leocod.files.run_directory import free_path, refuse_if_taken
-    from leocod.run.experiment import run_name
+    from leocod.files.run_directory import find_free_path, refuse_if_taken
+    from leocod.run.experiment import name_run
     from leocod.run.session import resume_experiment, run_experiment
     from leocod.sinks.console import ConsoleProgress, results_table
     from leocod.training import distributed
 
-    directory = resume or out or free_path(Path("runs") / run_name(chosen))
+    directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
     with _told_how_to_go_on(directory), distributed.process_group(chosen.device):
         progress = ConsoleProgress(console)
         if resume:
@@ -235,13 +236,12 @@ def predict(
     """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
     from leocod.export.predict import check_source, frames_progress
     from leocod.export.predict import predict as write_predictions
-    from leocod.files.run_directory import RunDirectory, free_path, refuse_if_taken
+    from leocod.files.run_directory import RunDirectory, find_free_path, refuse_if_taken
     from leocod.run.experiment import load_learner
-    from leocod.text import counted
 
     directory = RunDirectory.open(run_directory)
     check_source(source)
-    target = out or free_path(directory.path / "predictions" / source.resolve().stem)
+    target = out or find_free_path(directory.path / "predictions" / source.resolve().stem)
     refuse_if_taken(target)
     learner, classes = load_learner(directory, device)
     with frames_progress(console) as progress:
@@ -254,7 +254,7 @@ def predict(
             watch=lambda looked_at, total: progress.track(looked_at, total=total),
             tell=_say,
         )
-    _say(f"{counted(count, 'frame')}: {target}")
+    _say(f"{pluralize(count, 'frame')}: {target}")
 
 
 @app.command()
@@ -286,12 +286,12 @@ def pretrain(
     overrides: Override = None,
 ) -> None:
     """Make starting weights for the tiny detector, in a world of their own. --set takes the options of pre-training."""
-    from leocod.run.config import laid_over, override, validated
+    from leocod.run.config import overlay, parse_override, validate
     from leocod.run.pretrain import PretrainOptions
     from leocod.run.pretrain import pretrain as make_weights
 
-    values: dict[str, Any] = reduce(laid_over, map(override, overrides or ()), {})
-    make_weights(validated(PretrainOptions, values), out, tell=_say)
+    values: dict[str, Any] = reduce(overlay, map(parse_override, overrides or ()), {})
+    make_weights(validate(PretrainOptions, values), out, tell=_say)
 
 
 def _given(**values: Any) -> dict[str, Any] | None:

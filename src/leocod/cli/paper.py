@@ -70,12 +70,12 @@ def paper(
     """
     from leocod.paper.plan import Plan, benchmark_config
     from leocod.paper.table import load, names
-    from leocod.run.config import override
+    from leocod.run.config import parse_override
 
     if tables == ["list"]:
         _list_tables()
         return
-    base = benchmark_config(benchmark, [override(text) for text in overrides or ()])
+    base = benchmark_config(benchmark, [parse_override(text) for text in overrides or ()])
     plan = Plan(
         [load(name) for name in (names() if tables == ["all"] else tables)],
         base,

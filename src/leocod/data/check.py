@@ -20,7 +20,7 @@ from leocod.readers.pictures import Tell, look_at_pictures
 from leocod.readers.processed import lists_in, read_processed
 from leocod.readers.recording import Kind, Problem, Recording, Report, split
 from leocod.readers.video import read_video
-from leocod.text import counted, one_line, shown, told_of
+from leocod.text import one_line, pluralize, shorten, strip_file_name
 
 STEP = 16
 """Frames in a step, unless a run is told otherwise."""
@@ -55,7 +55,7 @@ class Findings:
             if count > most:
                 yield f"  ... and {count - most} more"
         broken = sum(problem.breaks for problem in self.problems)
-        total = counted(len(self.problems), "problem")
+        total = pluralize(len(self.problems), "problem")
         yield f"{total}, {broken or 'none'} of which would stop a run." if self.problems else "Nothing is wrong."
 
     def _content(self) -> str:
@@ -66,8 +66,9 @@ class Findings:
         objects = sum(map(len, labelled))
         empty = sum(len(labels) == 0 for labels in labelled)
         return (
-            f", {counted(len(entries), 'frame')}, {len(labelled)} of them labelled, {empty} of these without objects, "
-            f"{counted(objects, 'object')}, {counted(len(self.recording.classes), 'class', 'classes')}"
+            f", {pluralize(len(entries), 'frame')}, {len(labelled)} of them labelled, "
+            f"{empty} of these without objects, "
+            f"{pluralize(objects, 'object')}, {pluralize(len(self.recording.classes), 'class', 'classes')}"
         )
 
 
@@ -100,7 +101,7 @@ def check(
             recording = READERS[chosen](path, problems.append)
     except InvalidData as error:
         # A file that is cut, an order that is none: there are no frames to look at.
-        problems.append(Problem(path, "", told_of(path, error), kind="file"))
+        problems.append(Problem(path, "", strip_file_name(path, error), kind="file"))
         return Findings(path, chosen, None, tuple(problems))
     lost = {problem.frame for problem in problems if problem.kind in {"picture", "path", "file"}}
     there = [entry for entry in recording.entries if entry.id not in lost]
@@ -129,7 +130,9 @@ def _unused(recording: Recording, path: Path) -> Iterator[Problem]:
     }
     for number, name in enumerate(recording.classes):
         if number not in used:
-            yield Problem(path, f"class {shown(name)}", "no usable frame shows it.", breaks=False, kind="unused class")
+            yield Problem(
+                path, f"class {shorten(name)}", "no usable frame shows it.", breaks=False, kind="unused class"
+            )
 
 
 def _untested(recording: Recording, path: Path) -> Iterator[Problem]:
@@ -233,7 +236,7 @@ def _doubts(coco: Coco, name_of: Callable[[dict[str, Any]], Any]) -> Iterator[Pr
         if not isinstance(picture, str):
             continue
         if picture in met:
-            what = f"its picture {shown(picture)} is that of {met[picture]}, too. Both are used."
+            what = f"its picture {shorten(picture)} is that of {met[picture]}, too. Both are used."
             yield Problem(coco.file, record_of(image), what, breaks=False, kind="duplicate picture")
         met.setdefault(picture, record_of(image))
 
@@ -242,7 +245,7 @@ def _disorder(coco: Coco) -> Iterator[Problem]:
     """Frame numbers that do not rise, or that only some frames of a video have."""
     members: dict[str, list[dict[str, Any]]] = {}
     for image in coco.images:
-        members.setdefault(shown(image.get("video_id")), []).append(image)
+        members.setdefault(shorten(image.get("video_id")), []).append(image)
     for images in members.values():
         whole = next((key for key in NUMBERS if all(_is_numbered(image, key) for image in images)), None)
         some = next((key for key in NUMBERS if any(_is_numbered(image, key) for image in images)), None)
@@ -251,7 +254,7 @@ def _disorder(coco: Coco) -> Iterator[Problem]:
         elif some is not None:
             for image in (image for image in images if not _is_numbered(image, some)):
                 what = (
-                    f"its {some} is {shown(image.get(some))}, while other frames of its video have a whole number. "
+                    f"its {some} is {shorten(image.get(some))}, while other frames of its video have a whole number. "
                     "All of them are ordered by file name."
                 )
                 yield Problem(coco.file, record_of(image), what, breaks=False, kind="order")
@@ -265,7 +268,7 @@ def _falling(coco: Coco, images: list[dict[str, Any]], key: str) -> Iterator[Pro
     for before, image in pairwise(images):
         if image[key] <= before[key]:
             what = (
-                f"its frame number {shown(image[key])} does not come after {shown(before[key])}. "
+                f"its frame number {shorten(image[key])} does not come after {shorten(before[key])}. "
                 "Frames are used in order of number."
             )
             yield Problem(coco.file, record_of(image), what, breaks=False, kind="order")

@@ -17,7 +17,7 @@ from PIL import Image as PillowImage
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
 from leocod.files.images import Upright
-from leocod.files.run_directory import atomic_directory, step_name, write_json
+from leocod.files.run_directory import atomic_directory, format_step, write_json
 from leocod.run.record.labels import LabelRecord
 from leocod.text import one_line
 from leocod.types import Frame, Labels
@@ -197,10 +197,10 @@ class _Processed:
         }
         write_json(self.pictures.folder / file, record)
         if placed.held_out:
-            self.test.append([step_name(placed.step), file])
+            self.test.append([format_step(placed.step), file])
             return
         for cost, rows in self.trained.items():
-            rows.append([step_name(placed.step), file, int(cost in placed.costs)])
+            rows.append([format_step(placed.step), file, int(cost in placed.costs)])
 
     def finish(self) -> None:
         folder = self.pictures.folder / self.name

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from leocod.benchmarks.base import Benchmark
 from leocod.readers.pictures import Lost
-from leocod.text import counted, one_line
+from leocod.text import one_line, pluralize
 from leocod.types import LabelledFrame
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -90,19 +90,21 @@ class Overview:
     def lines(self) -> list[str]:
         """Order, counts and density in words."""
         counts = (
-            f"{_shown(self.name)}: {counted(len(self.frames), 'step')}, {sum(self.frames)} training and "
-            f"{counted(self.test_frames, 'test frame')}, {counted(len(self.classes), 'class', 'classes')}."
+            f"{_shown(self.name)}: {pluralize(len(self.frames), 'step')}, {sum(self.frames)} training and "
+            f"{pluralize(self.test_frames, 'test frame')}, {pluralize(len(self.classes), 'class', 'classes')}."
         )
         named = ", ".join(map(_shown, self.videos[:VIDEOS_NAMED]))
         more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""
-        order = f"In order: {counted(len(self.videos), 'video')} ({named}{more})."
+        order = f"In order: {pluralize(len(self.videos), 'video')} ({named}{more})."
         known = "" if self.labelled == sum(self.frames) else f" {self.labelled} of {sum(self.frames)} frames labelled;"
         density = (
             f"Labels:{known} {self.boxes / max(1, self.labelled):.1f} objects a frame, "
             f"{100 * self.empty / max(1, self.labelled):.0f} % of frames without any."
         )
-        lost = [f"Left out, because they cannot be used: {counted(self.lost, 'frame')}."] if self.lost else []
-        held_out = f"Held out, but not tested on, because nobody has labelled them: {counted(self.untested, 'frame')}."
+        lost = [f"Left out, because they cannot be used: {pluralize(self.lost, 'frame')}."] if self.lost else []
+        held_out = (
+            f"Held out, but not tested on, because nobody has labelled them: {pluralize(self.untested, 'frame')}."
+        )
         untested = [held_out] if self.untested else []
         return [counts, order, density, *lost, *untested]
 

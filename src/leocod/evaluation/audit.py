@@ -23,12 +23,12 @@ def audit_pseudo_labels(
     return PseudoLabelAudit(
         frames=len(known),
         labels=sum(len(labels) for labels in known.values()),
-        right=sum(int(which_are_right(labels, truth[frame], iou).sum()) for frame, labels in known.items()),
+        right=sum(int(match_labels(labels, truth[frame], iou).sum()) for frame, labels in known.items()),
         objects=sum(len(truth[frame]) for frame in known),
     )
 
 
-def which_are_right(labels: Labels, truth: Labels, iou: float = 0.5) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def match_labels(labels: Labels, truth: Labels, iou: float = 0.5) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """For each label: is there a true box of its class, IoU at least this, that no earlier label has taken?
 
     Greedy in the given order; each label takes the free true box it overlaps most.

@@ -31,7 +31,7 @@ class Evaluator:
         """`frames`: how many of the test frames are looked at, evenly spread; None: all."""
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
-        test = test if frames is None else [test[place] for place in spread(len(test), frames)]
+        test = test if frames is None else [test[place] for place in spread_evenly(len(test), frames)]
         self.test = test
         self.classes = classes
         self.every = every
@@ -63,7 +63,7 @@ class Evaluator:
         return by_class, detections
 
 
-def spread(length: int, count: int) -> list[int]:
+def spread_evenly(length: int, count: int) -> list[int]:
     """Up to `count` different positions, evenly over a sequence, first and last included.
 
     >>> spread(9, 3)

@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.errors import InvalidData
-from leocod.files.images import opened, pixels_of
-from leocod.files.run_directory import atomic_directory, free_path, refuse_if_taken, write_json
+from leocod.files.images import open_image, read_pixels
+from leocod.files.run_directory import atomic_directory, find_free_path, refuse_if_taken, write_json
 from leocod.files.videos import Shown, VideoFile, write_video
 from leocod.report.contact_sheet import contact_sheet
 from leocod.run.record.detections import coco_results
 from leocod.sinks.console import Rate
-from leocod.text import counted, natural, one_line
+from leocod.text import natural_key, one_line, pluralize
 from leocod.types import Detections, Image
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
@@ -92,10 +92,10 @@ def predict(
     if video is not None and video.damage:
         tell(f"{source} could be read up to frame {len(seen)}: {video.damage}.")
     if video is not None and video.corrupt:
-        damaged = f"{counted(len(video.corrupt), 'frame')} of {source} damaged, such as frame {video.corrupt[0]}"
+        damaged = f"{pluralize(len(video.corrupt), 'frame')} of {source} damaged, such as frame {video.corrupt[0]}"
         tell(f"{damaged}: what is found there may be wrong.")
     found = [len(one.detections) for one in seen]
-    tell(f"{counted(sum(found), 'object')} in {sum(map(bool, found))} of {counted(len(seen), 'frame')}.")
+    tell(f"{pluralize(sum(found), 'object')} in {sum(map(bool, found))} of {pluralize(len(seen), 'frame')}.")
     return len(seen)
 
 
@@ -109,7 +109,7 @@ def check_source(source: Path) -> None:
     if not (files := _image_files(source)):
         raise InvalidData(f"{source} holds no images ({', '.join(sorted(IMAGES))}).")
     for file in files:
-        with opened(file) as image:
+        with open_image(file) as image:
             image.verify()
 
 
@@ -129,7 +129,7 @@ def detected(pictures: Iterable[Picture], detect: Predict, threshold: float) -> 
 def images(source: Path) -> Iterator[Picture]:
     """One image, or all in a folder in the order of their names, numbers by value; each upright, as it was taken."""
     for file in _image_files(source):
-        yield Picture(file.name, pixels_of(file, upright=True))
+        yield Picture(file.name, read_pixels(file, upright=True))
 
 
 def frames_progress(console: Console) -> Progress:
@@ -173,7 +173,7 @@ def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequen
     seen = []
     for picture, found in looked_at:
         # a.jpg and a.png may lie in one folder.
-        file = free_path(folder / f"{Path(found.name).stem}.png")
+        file = find_free_path(folder / f"{Path(found.name).stem}.png")
         # Drawn pictures are looked at, not kept: quick to write is better than small.
         PillowImage.fromarray(_annotated(picture.image, found, classes)).save(file, compress_level=1)
         seen.append(found)
@@ -217,4 +217,4 @@ def _image_files(source: Path) -> list[Path]:
     if source.is_file():
         return [source]
     files = (file for file in source.iterdir() if file.suffix.lower() in IMAGES)
-    return sorted(files, key=lambda file: natural(file.name))
+    return sorted(files, key=lambda file: natural_key(file.name))

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 import torch
 
 from leocod.errors import InvalidRun
-from leocod.files.run_directory import atomic_write, by_step
+from leocod.files.run_directory import atomic_write, list_by_step
 from leocod.text import one_line
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise InvalidRun(f"{path} cannot be read ({error}).") from error
     # A file can be damaged, or forged, in more ways than zipfile and torch have errors for.
     except Exception as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
     return state
 
 
@@ -91,7 +91,7 @@ class Damaged(InvalidRun):
     """A checkpoint that is not as it was saved, or that does not fit."""
 
 
-def damaged(path: Path, error: Exception) -> Damaged:
+def damaged_error(path: Path, error: Exception) -> Damaged:
     """What is wrong with a checkpoint, in one line."""
     first = one_line(str(error).splitlines()[0]) if str(error) else ""
     return Damaged(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
@@ -102,7 +102,7 @@ def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
 
     None: none is there. None that can be read, where some are, is an error.
     """
-    saved = by_step(folder, ENDING)
+    saved = list_by_step(folder, ENDING)
     problems = []
     for path in reversed(saved):
         try:

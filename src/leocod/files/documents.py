@@ -38,13 +38,13 @@ def read_yaml(file: Path) -> dict[str, Any]:
         raise InvalidConfig(f"{one_line(file)} cannot be read as a text file ({reason}).") from error
     if len(content) > LARGEST:
         raise InvalidConfig(f"{one_line(file)} has more than {LARGEST} bytes. Is it a config? Make it shorter.")
-    return mapping(text, one_line(file))
+    return parse_mapping(text, one_line(file))
 
 
-def mapping(text: str, source: str) -> dict[str, Any]:
+def parse_mapping(text: str, source: str) -> dict[str, Any]:
     """What a YAML text says, key by key; `source` is what a complaint calls it."""
     try:
-        content = parsed(text)
+        content = parse_yaml(text)
     except InvalidConfig as error:
         raise InvalidConfig(f"{source} is not valid YAML: {error}.") from error
     if content is None:
@@ -54,7 +54,7 @@ def mapping(text: str, source: str) -> dict[str, Any]:
     return content
 
 
-def parsed(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     """The value that a YAML text stands for; an InvalidConfig tells the line and why there is none, and no more."""
     try:
         return yaml.load(text, _StrictLoader)

@@ -57,28 +57,28 @@ class Upright:
     path: Path
 
     def image(self) -> Image:
-        return pixels_of(self.path, upright=True)
+        return read_pixels(self.path, upright=True)
 
 
-def size_of(path: Path, *, upright: bool = False) -> tuple[int, int]:
+def read_size(path: Path, *, upright: bool = False) -> tuple[int, int]:
     """Height and width, from the header alone; as stored, or as they are once it is turned."""
-    with opened(path) as file:
+    with open_image(path) as file:
         swapped = upright and _orientation(file) in SIDEWAYS
         return (file.width, file.height) if swapped else (file.height, file.width)
 
 
-def pixels_of(path: Path, *, upright: bool = False) -> Image:
+def read_pixels(path: Path, *, upright: bool = False) -> Image:
     """Height x width x 3, red first. As stored, unless it is to be turned as the file notes."""
-    with opened(path) as file:
+    with open_image(path) as file:
         # Looked up before anything is decoded, as for the size: some formats may have further notes at their end.
         turn = TURNS.get(_orientation(file)) if upright else None
         pixels = file.convert("RGB")
         return np.asarray(pixels if turn is None else pixels.transpose(turn))
 
 
-def orientation_of(path: Path) -> int:
+def read_orientation(path: Path) -> int:
     """How the camera was held, by the file's EXIF note: 1 is upright, which is also what no note means."""
-    with opened(path) as file:
+    with open_image(path) as file:
         return _orientation(file)
 
 
@@ -94,7 +94,7 @@ def _orientation(file: PillowImage.Image) -> int:
     return noted if noted in TURNS else 1
 
 
-def why_absent(path: Path) -> str | None:
+def explain_absence(path: Path) -> str | None:
     """What keeps a path from being a file with something in it; None when it is one. Quick: it opens nothing."""
     try:
         found = path.stat()
@@ -109,9 +109,9 @@ def why_absent(path: Path) -> str | None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[PillowImage.Image]:
+def open_image(path: Path) -> Iterator[PillowImage.Image]:
     """The opened image. Errors inside the block are the file's too: Pillow decodes late."""
-    if absent := why_absent(path):
+    if absent := explain_absence(path):
         raise MissingFrame(f"{one_line(path)}: {absent}. {CURE}")
     try:
         with warnings.catch_warnings():

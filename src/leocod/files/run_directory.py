@@ -64,7 +64,7 @@ class RunDirectory:
         return cls(path)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Be the only process that writes here. The system lets go of the lock with the process, however it ends."""
         lock = FileLock(self.path / ".lock", timeout=0, fallback_to_soft=False)
         try:
@@ -104,10 +104,10 @@ class RunDirectory:
 
         Later checkpoints are damaged; detections of later steps than this one will be made again.
         """
-        saved = by_step(self.checkpoints, ".pt")
+        saved = list_by_step(self.checkpoints, ".pt")
         for later in saved[saved.index(used) + 1 :] if used else []:
             later.replace(later.with_name(f"{later.name}.damaged"))
-        for evaluated, later in numbered(self.detections, "step_", ".json"):
+        for evaluated, later in list_numbered(self.detections, "step_", ".json"):
             if evaluated > step:
                 later.unlink()
 
@@ -121,7 +121,7 @@ def refuse_if_taken(path: Path) -> None:
         raise RunExists(f"{path} is a file. Choose another --out.")
 
 
-def free_path(path: Path) -> Path:
+def find_free_path(path: Path) -> Path:
     """The path itself, or the first of path-2, path-3, ... that is not taken; a file keeps its ending."""
     # A dot in a run's name, as in module.Class, is no ending.
     ending = path.suffix if path.suffix == ".png" else ""
@@ -130,7 +130,7 @@ def free_path(path: Path) -> Path:
     return next(candidate for candidate in candidates if not candidate.exists())
 
 
-def step_name(step: int) -> str:
+def format_step(step: int) -> str:
     """Sorts by step.
 
     >>> step_name(99)
@@ -139,25 +139,25 @@ def step_name(step: int) -> str:
     return f"step_{step:05d}"
 
 
-def numbered(folder: Path, start: str, ending: str) -> list[tuple[int, Path]]:
+def list_numbered(folder: Path, start: str, ending: str) -> list[tuple[int, Path]]:
     """The files of a folder whose name has a step between this start and ending, by step, whatever its digits."""
     found = {path: path.name.removeprefix(start).removesuffix(ending) for path in folder.glob(f"{start}*{ending}")}
     return sorted(((int(step), path) for path, step in found.items() if step.isdecimal()), key=lambda one: one[0])
 
 
-def by_step(folder: Path, ending: str) -> list[Path]:
+def list_by_step(folder: Path, ending: str) -> list[Path]:
     """The files of a folder that `step_name` named, oldest first."""
-    return [path for _, path in numbered(folder, "step_", ending)]
+    return [path for _, path in list_numbered(folder, "step_", ending)]
 
 
-def packed_until(folder: Path, step: int) -> Path:
+def packed_path(folder: Path, step: int) -> Path:
     """Where the events up to a step are packed."""
     return folder / f"until_{step:05d}.jsonl.gz"
 
 
-def packed_events(folder: Path) -> dict[int, Path]:
+def list_packed_events(folder: Path) -> dict[int, Path]:
     """The packed events by their last step, in order."""
-    return dict(numbered(folder, "until_", ".jsonl.gz"))
+    return dict(list_numbered(folder, "until_", ".jsonl.gz"))
 
 
 @contextmanager
@@ -238,7 +238,7 @@ def write_json(path: Path, value: Any, *, indent: int | None = None, lasting: bo
     write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n", lasting=lasting)
 
 
-def plug_in_words(*, ema: bool, pseudo_labels: bool) -> str:
+def describe_plugin(*, ema: bool, pseudo_labels: bool) -> str:
     """How a run's plug-in is called, whole or the half that is on.
 
     >>> plug_in_words(ema=True, pseudo_labels=False)
@@ -254,7 +254,7 @@ def _content(path: Path) -> str:
     try:
         config = read_yaml(path / "config.yaml")
         options = config["efficient_cls"] or {"ema": False, "pseudo_labels": False}
-        plug_in = plug_in_words(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
+        plug_in = describe_plugin(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
         return (
             f"a run ({config['benchmark']['name']}, {config['strategy']['name']} {plug_in}, "
             f"{config['labels']['per_step']} labelled frames a step, seed {config['seed']})"

@@ -13,7 +13,7 @@ from PIL import Image as PillowImage
 from PIL import ImageOps
 
 from leocod.errors import InvalidData
-from leocod.files.images import LARGEST, Image, why_absent
+from leocod.files.images import LARGEST, Image, explain_absence
 from leocod.text import one_line
 
 USUAL_RATE = Fraction(25)
@@ -43,7 +43,7 @@ class VideoFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with opened(path) as container:
+        with open_video(path) as container:
             stream = container.streams.video[0]
             self.frames: int | None = stream.frames or None
             """As many as the file says that it has, if it does."""
@@ -55,7 +55,7 @@ class VideoFile:
         """Frames, by number from 0, that the decoder could not wholly make out and filled in from others."""
 
     def __iter__(self) -> Iterator[Shown]:
-        with opened(self.path) as container:
+        with open_video(self.path) as container:
             decoded = container.decode(video=0)
             first: Fraction | None = None
             number = 0
@@ -66,7 +66,7 @@ class VideoFile:
                 first = stamp if first is None else first
                 if frame.is_corrupt:
                     self.corrupt.append(number)
-                yield Shown(upright(pixels, quarter_turns(frame)), stamp - first)
+                yield Shown(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
             self.damage = f"it says that it has {self.frames} frames"
@@ -119,7 +119,7 @@ def _of_size(image: Image, size: tuple[int, int]) -> Image:
     return np.asarray(ImageOps.pad(PillowImage.fromarray(image), (size[1], size[0])))
 
 
-def quarter_turns(frame: Any) -> int:
+def count_quarter_turns(frame: Any) -> int:
     """How often a decoded frame is to be turned, counterclockwise, to be shown as a player shows it.
 
     A phone writes down how it was held instead of turning the pixels.
@@ -127,14 +127,14 @@ def quarter_turns(frame: Any) -> int:
     return int(round(frame.rotation / 90) % 4)
 
 
-def upright(pixels: Image, turns: int) -> Image:
+def turn_upright(pixels: Image, turns: int) -> Image:
     """Turned by so many quarters."""
     return np.ascontiguousarray(np.rot90(pixels, turns))
 
 
-def opened(path: Path) -> Any:
+def open_video(path: Path) -> Any:
     """The container of a file with video in it."""
-    if absent := why_absent(path):
+    if absent := explain_absence(path):
         raise InvalidData(f"{one_line(path)}: {absent}.")
     try:
         # By its full path, so that none of its parts can be taken for a protocol. Notes in it may be in any encoding.

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from leocod.networks.targets import by_class, by_frame, rows
+from leocod.networks.targets import by_class, rows, sum_by_frame
 from leocod.types import Images, Labels
 
 if TYPE_CHECKING:
     from leocod.networks.two_stage import TwoStage
 
 
-def distances(
+def distillation_losses(
     student: TwoStage, teacher: TwoStage, images: Images, *, classes: Sequence[int], temperature: float
 ) -> dict[str, Tensor]:
     """Named distances, one value a frame; gradients reach the student only.
@@ -25,7 +25,7 @@ def distances(
     scores and, at the teacher's proposals, of the class scores, these softened and times temperature^2. Only background
     and the teacher's own classes are compared.
     """
-    batch, sizes, _ = student.prepared(images)
+    batch, sizes, _ = student.prepare(images)
     with torch.no_grad():
         their_features = teacher.features(batch.tensors)
         theirs = teacher.rpn_outputs(batch, their_features)
@@ -44,32 +44,35 @@ def distances(
     moved = by_class(deltas)[:, known] - by_class(their_deltas)[:, known]
     each = real.sum(dim=1).clamp(min=1)
     return {
-        "distil_features": torch.stack([apart(features[name], their_features[name]) for name in features]).mean(dim=0),
-        "distil_proposals": divergence(own.scores, theirs.scores).mean(dim=1) + apart(own.deltas, theirs.deltas),
-        "distil_classes": by_frame(differing, frame, frames=len(places)) / each,
-        "distil_boxes": by_frame(moved.square().mean(dim=(1, 2)), frame, frames=len(places)) / each,
+        "distil_features": torch.stack(
+            [squared_distance(features[name], their_features[name]) for name in features]
+        ).mean(dim=0),
+        "distil_proposals": divergence(own.scores, theirs.scores).mean(dim=1)
+        + squared_distance(own.deltas, theirs.deltas),
+        "distil_classes": sum_by_frame(differing, frame, frames=len(places)) / each,
+        "distil_boxes": sum_by_frame(moved.square().mean(dim=(1, 2)), frame, frames=len(places)) / each,
     }
 
 
-def holds(labels: Labels) -> bool:
+def has_logits(labels: Labels) -> bool:
     """Whether a frame is to be held to the logits in its labels."""
     return labels.logits is not None and len(labels) > 0 and labels.weights.logits > 0
 
 
-def from_stored(now: Sequence[Tensor], labels: Sequence[Labels]) -> Tensor:
+def stored_logits_loss(now: Sequence[Tensor], labels: Sequence[Labels]) -> Tensor:
     """Mean squared distance of each frame's class logits, at its boxes, from those in its labels; 0 without any.
 
     Classes that came later have no stored logit; they are the last columns.
     """
-    distances = []
+    distillation_losses = []
     for logits, one in zip(now, labels, strict=True):
-        then = torch.tensor(one.logits, device=logits.device) if holds(one) else logits[:, :0].detach()
+        then = torch.tensor(one.logits, device=logits.device) if has_logits(one) else logits[:, :0].detach()
         far = (logits[:, : then.shape[1]] - then).square()
-        distances.append(far.mean() if far.numel() else far.sum())
-    return torch.stack(distances)
+        distillation_losses.append(far.mean() if far.numel() else far.sum())
+    return torch.stack(distillation_losses)
 
 
-def apart(one: Tensor, two: Tensor) -> Tensor:
+def squared_distance(one: Tensor, two: Tensor) -> Tensor:
     """Mean squared difference in each frame."""
     return (one.float() - two.float()).square().flatten(start_dim=1).mean(dim=1)
 

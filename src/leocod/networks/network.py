@@ -45,7 +45,7 @@ class Network(ABC):
         self.model.eval()
         size = self.frames_at_once or len(images)
         try:
-            with torch.inference_mode(), self.working():
+            with torch.inference_mode(), self.autocast():
                 parts = [self._detect(images[first : first + size]) for first in range(0, len(images), size)]
             return [found for part in parts for found in part]
         finally:
@@ -105,7 +105,7 @@ class Network(ABC):
         found: torch.device = next(self.model.parameters()).device
         return found
 
-    def working(self) -> torch.autocast:
+    def autocast(self) -> torch.autocast:
         """Products of matrices in the chosen precision; weights, boxes and losses stay float32."""
         low = torch.float16 if self.precision == "float16" else torch.bfloat16
         return torch.autocast(self.device.type, dtype=low, enabled=self.precision != "float32")
@@ -144,7 +144,7 @@ class Network(ABC):
 
     # -- the input
 
-    def prepared(self, images: Images) -> tuple[ImageList, list[tuple[int, int]], Tensor]:
+    def prepare(self, images: Images) -> tuple[ImageList, list[tuple[int, int]], Tensor]:
         """Images as one normalised batch, the input size of each, and the scale from image to input, x and y.
 
         Frames of one size are resized together, and stay in their place when a step mixes portrait and landscape.

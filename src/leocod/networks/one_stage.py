@@ -20,19 +20,19 @@ from torchvision.models.detection import RetinaNet
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import remove_small_boxes, sigmoid_focal_loss
 
-from leocod.networks.distillation import apart, divergence, from_stored, holds
+from leocod.networks.distillation import divergence, has_logits, squared_distance, stored_logits_loss
 from leocod.networks.network import ClassLayer, Network
 from leocod.networks.targets import (
     IGNORED,
     PaddedBoxes,
     TrainingTargets,
-    by_frame,
-    left_out,
+    apply_weights,
+    ignore_unsure,
     match,
     overlaps,
     pick,
     rows,
-    weighted,
+    sum_by_frame,
 )
 from leocod.types import Detections, Images, Labels
 
@@ -69,19 +69,19 @@ class OneStage(Network):
     def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         """`anchor_class` and `anchor_box` of each frame. The seeds are for detectors that draw lots."""
         self.model.train()
-        batch, _, scales = self.prepared(images)
-        with self.working():
+        batch, _, scales = self.prepare(images)
+        with self.autocast():
             judged = self.anchor_outputs(batch, self.features(batch.tensors))
         targets = TrainingTargets.of(labels, scales, seeds=())
         losses = self._losses(judged, targets)
         # The weight of proposals has nothing to weigh: pseudo labels, for which it is 0, count with both losses.
         weighed = {
-            "anchor_class": weighted(losses["anchor_class"], [one.weights.classes for one in labels]),
-            "anchor_box": weighted(losses["anchor_box"], [one.weights.boxes for one in labels]),
+            "anchor_class": apply_weights(losses["anchor_class"], [one.weights.classes for one in labels]),
+            "anchor_box": apply_weights(losses["anchor_box"], [one.weights.boxes for one in labels]),
         }
-        if any(holds(one) for one in labels):
-            stored = from_stored(_logits_at(judged, targets.truth), labels)
-            weighed["logits"] = weighted(stored, [one.weights.logits for one in labels])
+        if any(has_logits(one) for one in labels):
+            stored = stored_logits_loss(_logits_at(judged, targets.truth), labels)
+            weighed["logits"] = apply_weights(stored, [one.weights.logits for one in labels])
         return weighed
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
@@ -89,8 +89,8 @@ class OneStage(Network):
         if not any(len(own) for own in boxes):
             return [torch.zeros(0, len(self.classes) + 1, device=self.device) for _ in boxes]
         self.model.train()
-        batch, _, scales = self.prepared(images)
-        with self.working():
+        batch, _, scales = self.prepare(images)
+        with self.autocast():
             judged = self.anchor_outputs(batch, self.features(batch.tensors))
         places = PaddedBoxes.of([Labels(own, np.zeros(len(own), np.int64)) for own in boxes], scales)
         return _logits_at(judged, places)
@@ -102,8 +102,8 @@ class OneStage(Network):
         temperature^2: added up over the classes that the teacher knows. Each is a mean over all anchors of the frame.
         """
         self.model.train()
-        batch, _, _ = self.prepared(images)
-        with self.working():
+        batch, _, _ = self.prepare(images)
+        with self.autocast():
             with torch.no_grad():
                 their_features = teacher.features(batch.tensors)
                 theirs = teacher.anchor_outputs(batch, their_features)
@@ -112,9 +112,11 @@ class OneStage(Network):
         known = torch.tensor(list(classes), dtype=torch.int64, device=own.logits.device)
         soft, their_soft = (one.logits[..., known] / temperature for one in (own, theirs))
         return {
-            "distil_features": torch.stack([apart(features[name], their_features[name]) for name in features]).mean(0),
+            "distil_features": torch.stack(
+                [squared_distance(features[name], their_features[name]) for name in features]
+            ).mean(0),
             "distil_classes": divergence(soft, their_soft).sum(dim=2).mean(dim=1) * temperature**2,
-            "distil_boxes": apart(own.deltas, theirs.deltas),
+            "distil_boxes": squared_distance(own.deltas, theirs.deltas),
         }
 
     # -- the parts
@@ -137,7 +139,7 @@ class OneStage(Network):
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
-        verdict = left_out(verdict, targets.unsure, anchors)
+        verdict = ignore_unsure(verdict, targets.unsure, anchors)
         positive = verdict > 0
         frame, anchor = torch.where(positive)
         box = matched[positive]
@@ -150,11 +152,11 @@ class OneStage(Network):
         objects = positive.sum(dim=1).clamp(min=1)
         return {
             "anchor_class": (wrong * counting).sum(dim=1) / objects,
-            "anchor_box": by_frame(off, frame, frames=len(positive)) / objects,
+            "anchor_box": sum_by_frame(off, frame, frames=len(positive)) / objects,
         }
 
     def _detect(self, images: Images) -> list[Detections]:
-        batch, sizes, scales = self.prepared(images)
+        batch, sizes, scales = self.prepare(images)
         logits, deltas, anchors, counts = self.anchor_outputs(batch, self.features(batch.tensors))
         by_level = {"cls_logits": logits.split(counts, dim=1), "bbox_regression": deltas.split(counts, dim=1)}
         found = []

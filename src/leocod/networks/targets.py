@@ -115,7 +115,7 @@ def match(truth: PaddedBoxes, boxes: Tensor, *, above: float, below: float, best
     return matched, verdict
 
 
-def left_out(verdict: Tensor, unsure: PaddedBoxes, boxes: Tensor) -> Tensor:
+def ignore_unsure(verdict: Tensor, unsure: PaddedBoxes, boxes: Tensor) -> Tensor:
     """The verdict with no word on boxes that would be background but lie over something unsure."""
     if not unsure.real.any():
         return verdict
@@ -151,17 +151,17 @@ def rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
     return [row[which] for row, which in zip(values, chosen, strict=True)]
 
 
-def by_frame(values: Tensor, frame: Tensor, *, frames: int) -> Tensor:
+def sum_by_frame(values: Tensor, frame: Tensor, *, frames: int) -> Tensor:
     """Values of regions in one long list, added up in the frame that each is of."""
     return values.new_zeros(frames).index_add(0, frame, values)
 
 
-def weighted(by_frame: Tensor, weights: Sequence[float]) -> Tensor:
+def apply_weights(sum_by_frame: Tensor, weights: Sequence[float]) -> Tensor:
     """The losses of frames times a weight each.
 
     With nothing to learn there is no gradient at all: Adam would go on by its momentum where it is zero.
     """
-    return by_frame * by_frame.new_tensor(weights) if any(weights) else torch.zeros_like(by_frame)
+    return sum_by_frame * sum_by_frame.new_tensor(weights) if any(weights) else torch.zeros_like(sum_by_frame)
 
 
 def by_class(deltas: Tensor) -> Tensor:

@@ -22,20 +22,20 @@ from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.rpn import concat_box_prediction_layers
 from torchvision.ops import batched_nms, nms
 
-from leocod.networks.distillation import distances, from_stored, holds
+from leocod.networks.distillation import distillation_losses, has_logits, stored_logits_loss
 from leocod.networks.network import ClassLayer, Network
 from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,
     TrainingTargets,
+    apply_weights,
     by_class,
-    by_frame,
-    left_out,
+    ignore_unsure,
     match,
     pick,
     rows,
     sample,
-    weighted,
+    sum_by_frame,
 )
 from leocod.types import Detections, Images, Labels, LossWeights
 
@@ -74,9 +74,9 @@ class TwoStage(Network):
 
     def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         self.model.train()
-        batch, sizes, scales = self.prepared(images)
+        batch, sizes, scales = self.prepare(images)
         targets = TrainingTargets.of(labels, scales, range(len(images)) if seeds is None else seeds)
-        with self.working():
+        with self.autocast():
             features = self.features(batch.tensors)
             rpn_outputs, losses = self._proposed(
                 batch, features, targets, [one.weights.proposals > 0 for one in labels]
@@ -84,7 +84,8 @@ class TwoStage(Network):
             proposals, real = self.propose(rpn_outputs, sizes)
             losses |= self._region_losses(features, proposals, real, targets, labels, sizes)
         return {
-            name: weighted(value, [WEIGHT_OF[name](one.weights) for one in labels]) for name, value in losses.items()
+            name: apply_weights(value, [WEIGHT_OF[name](one.weights) for one in labels])
+            for name, value in losses.items()
         }
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
@@ -92,9 +93,9 @@ class TwoStage(Network):
         if not any(counts):
             return [torch.zeros(0, len(self.classes) + 1, device=self.device) for _ in boxes]
         self.model.train()
-        batch, sizes, scales = self.prepared(images)
+        batch, sizes, scales = self.prepare(images)
         places = [torch.tensor(own).to(scale) * scale.repeat(2) for own, scale in zip(boxes, scales, strict=True)]
-        with self.working():
+        with self.autocast():
             logits = self.logits(self.region_features(self.features(batch.tensors), places, sizes))
         return list(logits.split(counts))
 
@@ -102,8 +103,8 @@ class TwoStage(Network):
         self, images: Images, teacher: Self, *, classes: Sequence[int], temperature: float
     ) -> dict[str, Tensor]:
         self.model.train()
-        with self.working():
-            return distances(self, teacher, images, classes=classes, temperature=temperature)
+        with self.autocast():
+            return distillation_losses(self, teacher, images, classes=classes, temperature=temperature)
 
     # -- the parts
 
@@ -128,8 +129,8 @@ class TwoStage(Network):
             )
         losses = self._proposal_losses(own, targets.only(taught))
         zeros = torch.zeros(len(learn), device=self.device)
-        by_frame = {name: zeros.masked_scatter(taught, value) for name, value in losses.items()}
-        return RpnOutputs(scores, deltas, own.anchors, own.counts), by_frame
+        sum_by_frame = {name: zeros.masked_scatter(taught, value) for name, value in losses.items()}
+        return RpnOutputs(scores, deltas, own.anchors, own.counts), sum_by_frame
 
     def rpn_outputs(self, batch: ImageList, features: dict[str, Tensor]) -> RpnOutputs:
         """Where the proposal head sees something."""
@@ -183,7 +184,7 @@ class TwoStage(Network):
         matched, verdict = match(
             truth, anchors, above=matcher.high_threshold, below=matcher.low_threshold, best_too=True
         )
-        verdict = left_out(verdict, targets.unsure, anchors)
+        verdict = ignore_unsure(verdict, targets.unsure, anchors)
         chance = targets.random_scores(0, verdict)
         positions, drawn = sample(
             verdict, chance, count=sampler.batch_size_per_image, positives=sampler.positive_fraction
@@ -220,7 +221,7 @@ class TwoStage(Network):
         matched, verdict = match(
             truth, regions, above=matcher.high_threshold, below=matcher.low_threshold, best_too=False
         )
-        verdict = torch.where(real, left_out(verdict, targets.unsure, regions), IGNORED)
+        verdict = torch.where(real, ignore_unsure(verdict, targets.unsure, regions), IGNORED)
         chance = targets.random_scores(1, verdict)
         positions, drawn = sample(
             verdict, chance, count=sampler.batch_size_per_image, positives=sampler.positive_fraction
@@ -230,7 +231,9 @@ class TwoStage(Network):
         wanted = torch.where(is_object, pick(truth.classes, number), BACKGROUND)
         places = pick(regions, positions)
         # What is held to stored logits is looked at with the rest: one pass for both.
-        boxes = [own if holds(one) else own[:0] for own, one in zip(rows(truth.boxes, truth.real), labels, strict=True)]
+        boxes = [
+            own if has_logits(one) else own[:0] for own, one in zip(rows(truth.boxes, truth.real), labels, strict=True)
+        ]
         both = [part for pair in zip(rows(places, drawn), boxes, strict=True) for part in pair]
         regions_and_boxes = [torch.cat(both[at : at + 2]) for at in range(0, len(both), 2)]
         all_features = self.region_features(features, regions_and_boxes, sizes)
@@ -248,11 +251,11 @@ class TwoStage(Network):
         off = self._off(heads.box_coder, own, goal[object_], places[object_])
         each = _drawn_in_frame(drawn)
         losses = {
-            "region_class": by_frame(wrong, frame, frames=len(drawn)) / each,
-            "region_box": by_frame(off, frame[object_], frames=len(drawn)) / each,
+            "region_class": sum_by_frame(wrong, frame, frames=len(drawn)) / each,
+            "region_box": sum_by_frame(off, frame[object_], frames=len(drawn)) / each,
         }
         if any(map(len, boxes)):
-            losses["logits"] = from_stored([self.logits(own) for own in parts[1::2]], labels)
+            losses["logits"] = stored_logits_loss([self.logits(own) for own in parts[1::2]], labels)
         return losses
 
     def region_features(
@@ -301,7 +304,7 @@ class TwoStage(Network):
         return functional.smooth_l1_loss(deltas, target, beta=self.box_beta, reduction="none").sum(dim=-1)
 
     def _detect(self, images: Images) -> list[Detections]:
-        batch, sizes, scales = self.prepared(images)
+        batch, sizes, scales = self.prepare(images)
         features = self.features(batch.tensors)
         proposals, real = self.propose(self.rpn_outputs(batch, features), sizes)
         regions = rows(proposals, real)

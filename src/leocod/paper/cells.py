@@ -13,9 +13,9 @@ from typing import Any, Literal
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.table import Row, Table
-from leocod.run.config import ExperimentConfig, changed, laid_over, load_config, load_mapping
-from leocod.run.experiment import run_name
-from leocod.run.session import finished, resume_experiment, run_experiment
+from leocod.run.config import ExperimentConfig, find_changes, load_config, load_mapping, overlay
+from leocod.run.experiment import name_run
+from leocod.run.session import read_finished, resume_experiment, run_experiment
 
 State = Literal["new", "begun", "finished"]
 
@@ -46,7 +46,7 @@ class Cell:
     @property
     def results(self) -> dict[str, Any] | None:
         """What it found, once it has ended."""
-        return finished(self.directory)
+        return read_finished(self.directory)
 
     @property
     def environment(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Cell:
         """The config that lies there; it was written before anything else."""
         own = load_config(self.directory.config)
         asked = where_it_is(self.config, own)
-        if differs := changed(own, asked):
+        if differs := find_changes(own, asked):
             key, (there, now) = next(iter(differs.items()))
             raise InvalidConfig(
                 f"{self.directory.config} has {key} {there}, and this table asks for {now}. Choose another --out, or "
@@ -121,11 +121,11 @@ def cells_of(row: Row, base: Mapping[str, Any], seeds: Sequence[int], home: Path
         plain = row.plain(base, seed)
         reference = load_mapping(plain)
         for settings in row.settings():
-            config = load_mapping(laid_over(plain, settings))
-            differs = changed(reference, config)
+            config = load_mapping(overlay(plain, settings))
+            differs = find_changes(reference, config)
             # Whoever says who chooses also says by which seed.
             said = [f"-{key}={value}" for key, (_, value) in differs.items() if key != "labels.choice"]
-            cells.append(Cell(config, home / (run_name(config) + "".join(said).replace('"', ""))))
+            cells.append(Cell(config, home / (name_run(config) + "".join(said).replace('"', ""))))
     return cells
 
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from pydantic import Field, ValidationError
 
 from leocod.files.checkpoint import ENDING
-from leocod.files.run_directory import numbered, write_json
+from leocod.files.run_directory import list_numbered, write_json
 from leocod.paper.cells import Cell, State
 from leocod.paper.pace import Pace, measure
 from leocod.paper.plan import Plan
 from leocod.run.config import ExperimentConfig
-from leocod.run.environment import environment
+from leocod.run.environment import describe_environment
 from leocod.settings import Settings
 
 SAME = ("leocod", "python", "torch", "torchvision", "numpy", "platform", "machine", "cpus", "threads")
@@ -198,7 +198,7 @@ def _file(out: Path) -> Path:
 
 
 def _circumstances(jobs: int, threads: int) -> dict[str, str | int | None]:
-    today = environment(threads=threads, device="", command=())
+    today = describe_environment(threads=threads, device="", command=())
     return {"jobs": jobs, **{key: today[key] for key in SAME}}
 
 
@@ -214,7 +214,7 @@ def _learnt(cell: Cell) -> float:
 
 def _saved(cell: Cell) -> float:
     """The part after which a cell that was broken off goes on."""
-    saved = numbered(cell.directory.checkpoints, "step_", ENDING)
+    saved = list_numbered(cell.directory.checkpoints, "step_", ENDING)
     return _share(cell, saved[-1][0] + 1) if saved else 0.0
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidFrame, InvalidRun, SourceEnded
-from leocod.evaluation.evaluator import spread
+from leocod.evaluation.evaluator import spread_evenly
 from leocod.paper.cells import Cell
 from leocod.paper.processes import run_cells
 from leocod.run.config import FRAMES_PER_STEP, BenchmarkPart, ExperimentConfig, load_mapping
@@ -84,7 +84,7 @@ class Excerpt(Benchmark):
     def test(self) -> Sequence[LabelledFrame]:
         # A run looks at each of them before it begins, which takes its time.
         looked_at = [self.whole.test[place] for place in self._asked]
-        return [looked_at[place] for place in spread(len(looked_at), TEST_FRAMES)]
+        return [looked_at[place] for place in spread_evenly(len(looked_at), TEST_FRAMES)]
 
     @property
     def lost_test_frames(self) -> int:
@@ -94,7 +94,7 @@ class Excerpt(Benchmark):
     @property
     def _asked(self) -> Sequence[int]:
         whole = len(self.whole.test)
-        return range(whole) if self.options.frames is None else spread(whole, self.options.frames)
+        return range(whole) if self.options.frames is None else spread_evenly(whole, self.options.frames)
 
     def given(self, per_step: int) -> frozenset[int] | None:
         return self.whole.given(per_step)
@@ -140,7 +140,7 @@ def excerpt_of(steps: int, most: int = BLOCKS * IN_A_ROW) -> list[int]:
     if steps <= most:
         return list(range(steps))
     row = most // BLOCKS
-    return [first + number for first in spread(steps - row + 1, BLOCKS) for number in range(row)]
+    return [first + number for first in spread_evenly(steps - row + 1, BLOCKS) for number in range(row)]
 
 
 def shortened(config: ExperimentConfig, steps: int) -> ExperimentConfig:

@@ -12,7 +12,7 @@ from leocod.files.documents import read_yaml
 from leocod.files.run_directory import write_text
 from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
 from leocod.paper.table import Row, Table
-from leocod.run.config import differences, laid_over, load_config, load_mapping
+from leocod.run.config import describe_changes, load_config, load_mapping, overlay
 
 STANDARD: Mapping[str, Any] = {
     "benchmark": {"name": "wander"},
@@ -76,7 +76,7 @@ class Plan:
         begun = file.is_file() and any(self.home.glob("*/config.yaml"))
         if begun:
             own = load_config(file)
-            if differs := differences(own, where_it_is(config, own)):
+            if differs := describe_changes(own, where_it_is(config, own)):
                 raise RunExists(
                     f"{self.out} holds tables of another benchmark ({file}): {differs[0]}. Choose another --out."
                 )
@@ -98,7 +98,7 @@ def benchmark_config(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dic
             "data lie, such as configs/oak.yaml."
         )
     for layer in overrides:
-        values = laid_over(values, layer)
+        values = overlay(values, layer)
     if "threads" in values:
         raise InvalidConfig("threads is set, but --jobs divides the threads of the machine: leave it out.")
     load_mapping(values)

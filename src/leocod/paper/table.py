@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.files.documents import mapping
-from leocod.run.config import laid_over, load_mapping
-from leocod.run.find import part
+from leocod.files.documents import parse_mapping
+from leocod.run.config import load_mapping, overlay
+from leocod.run.find import find_class
 from leocod.settings import Settings
 
 Metric = Literal["fap", "cap", "f"]
@@ -74,12 +74,12 @@ class Row(Settings):
             "diagnosis": "true_boxes" if self.diagnosis else None,
             "seed": seed,
         }
-        return laid_over(base, layer)
+        return overlay(base, layer)
 
     def settings(self) -> list[dict[str, Any]]:
         """The settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
         choices = [{"labels": {"seed": number, "choice": "drawn"}} for number in range(self.selections)]
-        return [laid_over(self.set, choice) for choice in choices or [{}]]
+        return [overlay(self.set, choice) for choice in choices or [{}]]
 
 
 class Claim(Settings):
@@ -165,7 +165,7 @@ def load(name: str) -> Table:
     file = _folder() / f"{name}.yaml"
     if not file.is_file():
         raise UnknownName("table", name, names())
-    content = mapping(file.read_text(encoding="utf-8"), file.name)
+    content = parse_mapping(file.read_text(encoding="utf-8"), file.name)
     # What all rows of a table share is said once.
     shared = content.pop("cell", {})
     content["rows"] = [{**shared, **_repeated(row), **row} for row in content["rows"]]
@@ -184,7 +184,7 @@ def _options_for(strategy: str, base: Mapping[str, Any]) -> dict[str, Any]:
     """What a benchmark's config says about its own strategy holds for another one, as far as it has such options."""
     own = base.get("strategy", {})
     said = {} if isinstance(own, str) else dict(own)
-    known = part("strategies", strategy).Options.model_fields
+    known = find_class("strategies", strategy).Options.model_fields
     return {key: value for key, value in said.items() if key in known and key != "name"}
 
 

@@ -55,7 +55,7 @@ class View:
         return cos, -sin, x - cos * x + sin * y, sin, cos, y - sin * x - cos * y
 
 
-def augmented(pairs: Sequence[LabelledFrame], random: np.random.Generator) -> list[LabelledFrame]:
+def augment(pairs: Sequence[LabelledFrame], random: np.random.Generator) -> list[LabelledFrame]:
     """New frames and their boxes. A box that leaves its frame is clipped, or dropped when nothing is left of it.
 
     What comes out is what torchvision gives frame by frame (crop, rotate with bilinear interpolation, horizontal flip,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from leocod.evaluation.audit import which_are_right
+from leocod.evaluation.audit import match_labels
 from leocod.plugins.efficient_cls import FrameLabeller
 from leocod.types import Frame, Labels
 
@@ -22,7 +22,7 @@ WORDS: dict[Diagnosis, str] = {
 """A diagnosis as every output names it."""
 
 
-def diagnosed(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
+def diagnose(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
     """What a learner writes itself, made better by the truth about the frames."""
     if kind == "true_boxes":
         return truth
@@ -37,13 +37,13 @@ def diagnosed(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> Fram
 
 def right_labels(found: Labels, truth: Labels) -> Labels:
     """Without the wrong ones: what is left of the harm is that objects are missed."""
-    right = which_are_right(found, truth)
+    right = match_labels(found, truth)
     return Labels(found.boxes[right], found.classes[right], unsure=found.unsure)
 
 
 def missed_ignored(found: Labels, truth: Labels) -> Labels:
     """No object is taught as background: what is left of the harm is that labels are wrong."""
-    missed = truth.boxes[~which_are_right(truth, found)]
+    missed = truth.boxes[~match_labels(truth, found)]
     return Labels(found.boxes, found.classes, unsure=np.concatenate([found.unsure, missed]))
 
 

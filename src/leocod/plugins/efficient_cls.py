@@ -19,7 +19,7 @@ from torchvision.ops import batched_nms
 from leocod.detectors.base import Detector
 from leocod.learner import Learned
 from leocod.memory.replay import ReplayMemory
-from leocod.plugins.augmentation import augmented
+from leocod.plugins.augmentation import augment
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.settings import Settings
 from leocod.strategies.base import Strategy
@@ -119,7 +119,7 @@ class EfficientCLS:
         paused = self.options.pause and self.watch.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        shown = augmented(pseudo, self.random) if self.options.augment else pseudo
+        shown = augment(pseudo, self.random) if self.options.augment else pseudo
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(shown))
         trained = time.perf_counter()
@@ -148,8 +148,8 @@ class EfficientCLS:
     def classes(self) -> tuple[str, ...]:
         return self.strategy.classes
 
-    def remembered(self) -> list[LabelledFrame]:
-        return self.strategy.remembered()
+    def remembered_frames(self) -> list[LabelledFrame]:
+        return self.strategy.remembered_frames()
 
     def extend_classes(self, names: Sequence[str]) -> None:
         self.strategy.extend_classes(names)

@@ -44,9 +44,9 @@ class OpenClasses:
     def deployed_detector(self) -> Detector:
         return self.learner.deployed_detector
 
-    def remembered(self) -> list[LabelledFrame]:
+    def remembered_frames(self) -> list[LabelledFrame]:
         numbers = self._outside()
-        return [(frame, _renamed(labels, numbers)) for frame, labels in self.learner.remembered()]
+        return [(frame, _renamed(labels, numbers)) for frame, labels in self.learner.remembered_frames()]
 
     def learn(self, step: Step) -> Learned:
         self.extend_classes(self._first_seen(step))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidData, UnknownName
-from leocod.text import one_line, shown
+from leocod.text import one_line, shorten
 
 CONTROL = {"Cc", "Cs", "Zl", "Zp"}
 """Kinds of characters that would break a line, a terminal or a file: a class name stands in all of these."""
@@ -39,9 +39,9 @@ def why_no_list(names: Sequence[str]) -> str | None:
     met: set[str] = set()
     for name in names:
         if name in met:
-            return f"{shown(name)} is named twice"
+            return f"{shorten(name)} is named twice"
         if wrong := why_unfit(name):
-            return f"{shown(name)}: {wrong}"
+            return f"{shorten(name)}: {wrong}"
         met.add(name)
     return None
 
@@ -50,7 +50,7 @@ def refuse_unfit(names: Sequence[str], file: Path) -> None:
     """Raise unless every name can be a class's; the file is where they stand."""
     for name in names:
         if wrong := why_unfit(name):
-            raise InvalidData(f"{one_line(file)}, class {shown(name)}: {wrong}")
+            raise InvalidData(f"{one_line(file)}, class {shorten(name)}: {wrong}")
 
 
 def class_list(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:

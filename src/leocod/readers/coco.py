@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame, UnknownName
-from leocod.files.images import CURE, size_of, why_absent
+from leocod.files.images import CURE, explain_absence, read_size
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.marks import Classes, Mark, labels_from
 from leocod.readers.reading import read_json
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, stop
-from leocod.text import natural, one_line, shown
+from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
 Id = int | str
@@ -54,7 +54,7 @@ def read_coco(file: Path, report: Report = stop) -> Coco:
         if annotation["image_id"] in annotations:
             annotations[annotation["image_id"]].append(annotation)
         else:
-            what = f"there is no image {shown(annotation['image_id'])}."
+            what = f"there is no image {shorten(annotation['image_id'])}."
             report(Problem(file, record_of(annotation), what, kind="stray annotation"))
     videos = {
         video["id"]: one_line(video.get("name", video["id"])) for video in _with_id(content, "videos", "id", file, stop)
@@ -72,17 +72,18 @@ def categories_of(records: Any, file: Path, key: str = "categories") -> dict[Id,
     found = {}
     for record in _with_id({key: records}, key, "id", file, stop):
         if record["id"] in found:
-            raise InvalidData(f"{one_line(file)}: two categories have the id {shown(record['id'])}.")
+            raise InvalidData(f"{one_line(file)}: two categories have the id {shorten(record['id'])}.")
         if not isinstance(record.get("name"), str):
             raise InvalidData(
-                f"{one_line(file)}, category {shown(record['id'])}: its name is {shown(record.get('name'))}, no text."
+                f"{one_line(file)}, category {shorten(record['id'])}: "
+                f"its name is {shorten(record.get('name'))}, no text."
             )
         found[record["id"]] = record["name"]
     if twice := [name for name, count in Counter(found.values()).items() if count > 1]:
         raise InvalidData(
-            f"{one_line(file)}: two categories are called {shown(twice[0])}. Every class needs a name of its own."
+            f"{one_line(file)}: two categories are called {shorten(twice[0])}. Every class needs a name of its own."
         )
-    return dict(sorted(found.items(), key=lambda one: natural(str(one[0]))))
+    return dict(sorted(found.items(), key=lambda one: natural_key(str(one[0]))))
 
 
 class CocoFrames:
@@ -110,12 +111,12 @@ class CocoFrames:
         picture, size, labels = self.coco.file, None, None
         if not isinstance(name, str) or not name:
             said = image.get("file_name") or image.get("url")
-            tell("", f"its file_name is {shown(said)}: it should be a path.", "path")
+            tell("", f"its file_name is {shorten(said)}: it should be a path.", "path")
         elif wrong := self.root.why_not(name):
             tell("", wrong, "path")
         else:
             picture = self.root.path / name
-            if absent := why_absent(picture):
+            if absent := explain_absence(picture):
                 tell("", f"{picture}: {absent}. {CURE}", "picture")
             elif size := stated_size(image, tell) or _size_of(picture, tell):
                 labels = self.labels(image, size, tell)
@@ -136,7 +137,7 @@ class CocoFrames:
         for annotation in self.coco.annotations[image["id"]]:
             record, crowd = record_of(annotation), annotation.get("iscrowd")
             if crowd not in (None, 0, 1):
-                tell(record, f"its iscrowd is {shown(crowd)}: it should be 0 or 1.", "crowd")
+                tell(record, f"its iscrowd is {shorten(crowd)}: it should be 0 or 1.", "crowd")
             elif crowd == 1:
                 # COCO's own evaluation passes over such regions; here they would be one object too large.
                 what = "it stands for a crowd (iscrowd), not for one object, and takes no part."
@@ -192,7 +193,7 @@ def tells_steps(coco: Coco) -> bool:
     for number, image in enumerate(coco.images):
         if not before <= image["step"] <= before + (number > 0):
             raise InvalidData(
-                f"{one_line(coco.file)}, {record_of(image)}: its step {shown(image['step'])} comes after step "
+                f"{one_line(coco.file)}, {record_of(image)}: its step {shorten(image['step'])} comes after step "
                 f"{before}. The images must be listed in the order of their steps, from 0 on, with none left out."
             )
         before = image["step"]
@@ -214,7 +215,7 @@ def _given(folder: Path, ids: Sequence[Id]) -> dict[int, frozenset[int]]:
         chosen = [one for ids in steps.values() for one in ids]
         for one in chosen:
             if not is_id(one) or one not in places:
-                raise InvalidData(f"{one_line(file)}: there is no image {shown(one)}.")
+                raise InvalidData(f"{one_line(file)}: there is no image {shorten(one)}.")
         given[int(cost)] = frozenset(places[one] for one in chosen)
     return given
 
@@ -226,7 +227,7 @@ def stated_size(image: Mapping[str, Any], tell: FrameProblems) -> tuple[int, int
         return None
     if _is_side(height) and _is_side(width):
         return int(height), int(width)
-    tell("", f"its height and width are {shown(height)} and {shown(width)}: they should be pixels.", "size")
+    tell("", f"its height and width are {shorten(height)} and {shorten(width)}: they should be pixels.", "size")
     return None
 
 
@@ -246,15 +247,15 @@ def _with_id(content: Mapping[str, Any], key: str, id_key: str, file: Path, repo
     """The records of a list that have a usable id."""
     records = content.get(key, [])
     if not isinstance(records, list):
-        raise InvalidData(f"{one_line(file)}: '{key}' is {shown(records)}: it should be a list.")
+        raise InvalidData(f"{one_line(file)}: '{key}' is {shorten(records)}: it should be a list.")
     for number, record in enumerate(records):
         if isinstance(record, dict) and is_id(record.get(id_key)):
             yield record
         else:
             place = f"number {number} of '{key}'"
-            what = f"it is {shown(record)}: it should be an object with its {id_key}."
+            what = f"it is {shorten(record)}: it should be an object with its {id_key}."
             if isinstance(record, dict):
-                what = f"its {id_key} is {shown(record.get(id_key))}: it should be a whole number or a text."
+                what = f"its {id_key} is {shorten(record.get(id_key))}: it should be a whole number or a text."
             report(Problem(file, place, what, kind="file", fatal=True))
 
 
@@ -265,7 +266,7 @@ def is_id(value: object) -> bool:
 
 def _size_of(picture: Path, tell: FrameProblems) -> tuple[int, int] | None:
     try:
-        return None if tell.broken else size_of(picture)
+        return None if tell.broken else read_size(picture)
     except InvalidFrame as error:
         tell("", str(error), "picture")
         return None
@@ -282,7 +283,7 @@ def _image_folder(coco: Coco, given: Path | None) -> Path:
     roots = Root(beside), Root(beside / "images")
     for name in (name for name in names if isinstance(name, str)):
         for root in roots:
-            if root.why_not(name) is None and why_absent(root.path / name) is None:
+            if root.why_not(name) is None and explain_absence(root.path / name) is None:
                 return root.path
     return beside
 
@@ -309,7 +310,9 @@ def _by_video(coco: Coco, chosen: Sequence[Id] | None, report: Report) -> Iterat
 
 
 def _no_video(coco: Coco, image: Mapping[str, Any]) -> Problem:
-    what = f"its video_id is {shown(image.get('video_id'))}, which is none of the videos. Name the one that it is from."
+    what = (
+        f"its video_id is {shorten(image.get('video_id'))}, which is none of the videos. Name the one that it is from."
+    )
     return Problem(coco.file, record_of(image), what, kind="order", fatal=True)
 
 
@@ -327,4 +330,4 @@ def _ordered(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for key in NUMBERS:
         if all(type(image.get(key)) is int for image in members):
             return sorted(members, key=lambda image: int(image[key]))
-    return sorted(members, key=lambda image: natural(str(image.get("file_name"))))
+    return sorted(members, key=lambda image: natural_key(str(image.get("file_name"))))

@@ -14,7 +14,7 @@ from leocod.readers.coco import Coco, CocoFrames, Id, categories_of, is_id, read
 from leocod.readers.marks import Classes
 from leocod.readers.reading import read_json
 from leocod.readers.recording import Entry, Problem, Recording, Report, Root, split, stop
-from leocod.text import one_line, shown
+from leocod.text import one_line, shorten
 
 Test = Literal["split", "eval"]
 
@@ -90,7 +90,7 @@ def _by_video(coco: Coco, report: Report) -> list[tuple[str, list[dict[str, Any]
     for image in coco.images:
         video = image.get("video_id", image["id"])
         if not is_id(video):
-            what = f"its video_id is {shown(video)}: it should be a whole number or a text, or be left out."
+            what = f"its video_id is {shorten(video)}: it should be a whole number or a text, or be left out."
             report(Problem(coco.file, record_of(image), what, kind="order", fatal=True))
         found.setdefault(one_line(video), []).append(image)
     return list(found.items())

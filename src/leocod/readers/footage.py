@@ -17,7 +17,7 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.files.videos import opened, quarter_turns, upright
+from leocod.files.videos import count_quarter_turns, open_video, turn_upright
 from leocod.readers.recording import Problem, Report, stop
 from leocod.text import one_line
 from leocod.types import Image
@@ -86,7 +86,7 @@ class Footage:
             if converted is None:
                 self.close()
                 raise InvalidFrame(f"{one_line(self.path)}, frame {number} is damaged or not there. Is the file whole?")
-            pixels = upright(np.asarray(converted, np.uint8), self._turns)
+            pixels = turn_upright(np.asarray(converted, np.uint8), self._turns)
             pixels.flags.writeable = False
             self._last = number, pixels
             return pixels
@@ -152,7 +152,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.process = os.getpid()
-        self.container = opened(path)
+        self.container = open_video(path)
         self.stream = self.container.streams.video[0]
         # A forked process has none of its parent's threads, and would wait for them forever when it lets go of a
         # decoder that has some. Whoever wants more than one core reads ahead in several processes.
@@ -199,7 +199,7 @@ class _Index:
 def _indexed(path: Path, report: Report) -> _Index:
     found: list[int | None] = []
     starts: list[tuple[int, int]] = []
-    with opened(path) as container:
+    with open_video(path) as container:
         stream = container.streams.video[0]
         size = stream.codec_context.height, stream.codec_context.width
         promised, met = int(stream.frames), 0
@@ -236,4 +236,4 @@ def _turns(path: Path) -> int:
     except (av.FFmpegError, OSError):
         first = None
     reader.container.close()
-    return 0 if first is None else quarter_turns(first)
+    return 0 if first is None else count_quarter_turns(first)

@@ -9,7 +9,7 @@ import numpy as np
 
 from leocod.errors import InvalidLabels
 from leocod.readers.recording import FrameProblems
-from leocod.text import one_line, shown
+from leocod.text import one_line, shorten
 from leocod.types import Labels
 
 Form = Literal["xyxy", "xywh"]
@@ -43,7 +43,7 @@ def labels_from(marks: Iterable[Mark], size: tuple[int, int], classes: Classes, 
     numbers: list[int] = []
     for mark in marks:
         if not _is_known(mark.category, classes):
-            tell(mark.record, f"no class {shown(mark.category)}. Known: {_first(classes)}.", "class")
+            tell(mark.record, f"no class {shorten(mark.category)}. Known: {_first(classes)}.", "class")
             continue
         try:
             box, outside = fitted(corners(mark.box, mark.form), size)
@@ -51,7 +51,7 @@ def labels_from(marks: Iterable[Mark], size: tuple[int, int], classes: Classes, 
             tell(mark.record, str(error), "box")
             continue
         if outside > ROUNDING:
-            what = f"the box {shown(mark.box)} sticks out of the frame and is clipped."
+            what = f"the box {shorten(mark.box)} sticks out of the frame and is clipped."
             tell(mark.record, what, "clipped box", breaks=False)
         number = classes[mark.category]
         if number is not None:
@@ -73,13 +73,13 @@ def corners(value: Any, form: Form) -> Box:
     # Comparing finds NaN, infinity and whole numbers too large to be anything, all at once.
     if not numbers or not all(type(one) in (int, float) and -FARTHEST < one < FARTHEST for one in numbers):
         names = "x1, y1, x2, y2" if form == "xyxy" else "x, y, width, height"
-        raise ValueError(f"the box is {shown(value)}: it should be four numbers, {names}, in pixels.")
+        raise ValueError(f"the box is {shorten(value)}: it should be four numbers, {names}, in pixels.")
     x1, y1, x2, y2 = numbers
     if form == "xywh":
         x2, y2 = x1 + x2, y1 + y2
     if not (x1 < x2 and y1 < y2):
         rule = "x1 < x2 and y1 < y2" if form == "xyxy" else "width and height above 0"
-        raise ValueError(f"the box is {shown(value)}: it has no area; it should have {rule}.")
+        raise ValueError(f"the box is {shorten(value)}: it has no area; it should have {rule}.")
     return float(x1), float(y1), float(x2), float(y2)
 
 
@@ -89,7 +89,7 @@ def fitted(box: Box, size: tuple[int, int]) -> tuple[Box, float]:
     x1, y1, x2, y2 = box
     clipped = (max(x1, 0.0), max(y1, 0.0), min(x2, float(width)), min(y2, float(height)))
     if not (clipped[0] < clipped[2] and clipped[1] < clipped[3]):
-        raise ValueError(f"the box {shown(list(box))} lies outside its frame of {width} x {height} pixels.")
+        raise ValueError(f"the box {shorten(list(box))} lies outside its frame of {width} x {height} pixels.")
     return clipped, max(-x1, -y1, x2 - width, y2 - height, 0.0)
 
 

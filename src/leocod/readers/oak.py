@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.files.images import CURE, SUFFIXES, size_of, why_absent
+from leocod.files.images import CURE, SUFFIXES, explain_absence, read_size
 from leocod.readers.classes import class_list, why_unfit
 from leocod.readers.marks import FARTHEST, Classes, Mark, labels_from
 from leocod.readers.reading import read_json
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, split, stop
-from leocod.text import natural, one_line, shown, told_of
+from leocod.text import natural_key, one_line, shorten, strip_file_name
 from leocod.types import Labels
 
 PICTURES, LABELS, TEST_LABELS = "Raw", "Label", "Label_test"
@@ -79,13 +79,13 @@ def objects_in(content: Any) -> list[Any]:
     if isinstance(content, dict):
         content = content.get("DataList", [content])
     if not isinstance(content, list):
-        raise ValueError(f"it holds {shown(content)}: it should be a list of objects.")
+        raise ValueError(f"it holds {shorten(content)}: it should be a list of objects.")
     found: list[Any] = []
     for one in content:
         if isinstance(one, dict) and "labels" in one:
             inner = [] if one["labels"] is None else one["labels"]
             if not isinstance(inner, list):
-                raise ValueError(f"its labels are {shown(inner)}: they should be a list.")
+                raise ValueError(f"its labels are {shorten(inner)}: they should be a list.")
             found += inner
         else:
             found.append(one)
@@ -111,7 +111,9 @@ def _found(root: Path, tests: Path | None, report: Report) -> Iterator[Found]:
         )
     safe = Root(root)
     number = 0
-    folders = sorted((one for one in (root / PICTURES).iterdir() if one.is_dir()), key=lambda one: natural(one.name))
+    folders = sorted(
+        (one for one in (root / PICTURES).iterdir() if one.is_dir()), key=lambda one: natural_key(one.name)
+    )
     for step, folder in enumerate(folders):
         pictures = {file.stem: file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES}
         labels = _label_files(root / LABELS / folder.name)
@@ -136,7 +138,7 @@ def _label_files(folder: Path) -> dict[str, Path]:
 def _place(stem: str) -> tuple[str, Any]:
     """By the name of the video, then by number: what follows the last `_`."""
     video, _, number = stem.rpartition("_")
-    return video, natural(number)
+    return video, natural_key(number)
 
 
 def _objects(file: Path | None, tell: FrameProblems) -> list[Any]:
@@ -145,7 +147,7 @@ def _objects(file: Path | None, tell: FrameProblems) -> list[Any]:
     try:
         return objects_in(read_json(file, largest=LARGEST_FRAME))
     except (InvalidData, ValueError) as error:
-        tell("", told_of(file, error), "file")
+        tell("", strip_file_name(file, error), "file")
         return []
 
 
@@ -164,7 +166,7 @@ def _tell_of_others(found: Sequence[Found], names: Sequence[str], root: Path, re
     known = set(names)
     counts = Counter(name for one in found for name in one.names - known)
     for name, count in sorted(counts.items()):
-        what = f"the class {shown(name)}, in {count} frames, is not in the class list: it takes no part."
+        what = f"the class {shorten(name)}, in {count} frames, is not in the class list: it takes no part."
         report(Problem(root, "", what, breaks=False, kind="unused class"))
 
 
@@ -173,13 +175,13 @@ def _entry(one: Found, id: int, names: Sequence[str]) -> Entry:
     video, _, _ = one.picture.stem.rpartition("_")
     if one.outside:
         pass
-    elif absent := why_absent(one.picture):
+    elif absent := explain_absence(one.picture):
         one.tell("", f"its picture {one.picture}: {absent}. {CURE}", "picture")
     else:
         try:
-            size = size_of(one.picture)
+            size = read_size(one.picture)
         except InvalidFrame as error:
-            one.tell("", told_of(one.tell.file, error), "picture")
+            one.tell("", strip_file_name(one.tell.file, error), "picture")
     if one.label_file is not None and size is not None and not one.tell.broken:
         classes: Classes = {**dict.fromkeys(one.names), **{name: number for number, name in enumerate(names)}}
         labels = labels_from(_marks(one.objects, one.tell), size, classes, one.tell)
@@ -194,7 +196,7 @@ def _entry(one: Found, id: int, names: Sequence[str]) -> Entry:
 def _marks(objects: Sequence[Any], tell: FrameProblems) -> Iterator[Mark]:
     for number, one in enumerate(objects):
         known = one if isinstance(one, dict) else {}
-        record = f"object {shown(known.get('id', number))}"
+        record = f"object {shorten(known.get('id', number))}"
         corners = known.get("box2d")
         box: Any = corners
         if isinstance(corners, dict):
@@ -202,7 +204,7 @@ def _marks(objects: Sequence[Any], tell: FrameProblems) -> Iterator[Mark]:
             if all(type(value) in (int, float) and abs(value) < FARTHEST for value in box):
                 if box[0] > box[2] or box[1] > box[3]:
                     # OAK's own code does that, too.
-                    what = f"the corners of the box {shown(box)} are swapped, and are put in order."
+                    what = f"the corners of the box {shorten(box)} are swapped, and are put in order."
                     tell(record, what, "swapped box", breaks=False)
                 box = [min(box[0], box[2]), min(box[1], box[3]), max(box[0], box[2]), max(box[1], box[3])]
         yield Mark(record, known.get("category"), box, "xyxy")

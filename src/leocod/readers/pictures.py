@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from leocod.errors import InvalidFrame
-from leocod.files.images import SIDEWAYS, Upright, orientation_of, pixels_of, size_of
+from leocod.files.images import SIDEWAYS, Upright, read_orientation, read_pixels, read_size
 from leocod.readers.recording import Entry, Problem
-from leocod.text import one_line, told_of
+from leocod.text import one_line, strip_file_name
 from leocod.types import Frame, Image
 
 Tell = Callable[[int], None]
@@ -81,7 +81,7 @@ def explained(error: InvalidFrame, frame: Frame, record: str, *, upright: bool) 
     """The error with the record and the cure, if a picture of another size than its record says is behind it."""
     picture = frame.content.path if isinstance(frame.content, Upright) else frame.content
     try:
-        if not isinstance(picture, Path) or (found := size_of(picture, upright=upright)) == frame.size:
+        if not isinstance(picture, Path) or (found := read_size(picture, upright=upright)) == frame.size:
             return error
     except InvalidFrame:
         return error
@@ -95,7 +95,7 @@ def misfit(picture: Path, said: tuple[int, int], found: tuple[int, int], *, upri
     Sizes are height and width; `found` is that of the picture, turned as its file notes if that is followed.
     """
     told, seen = (f"{width} x {height}" for height, width in (said, found))
-    noted = orientation_of(picture)
+    noted = read_orientation(picture)
     if noted not in SIDEWAYS or said != found[::-1]:
         return f"it is {seen} pixels large, but its record says {told}. Correct the record."
     if upright:
@@ -113,12 +113,12 @@ def misfit(picture: Path, said: tuple[int, int], found: tuple[int, int], *, upri
 def _problems(entry: Entry, *, quick: bool, upright: bool) -> list[Problem]:
     picture, record = entry.picture, f"frame {entry.index} of {entry.video}"
     try:
-        noted = orientation_of(picture)
-        size = size_of(picture, upright=upright)
+        noted = read_orientation(picture)
+        size = read_size(picture, upright=upright)
         if not quick:
-            pixels_of(picture)
+            read_pixels(picture)
     except InvalidFrame as error:
-        return [Problem(picture, record, told_of(picture, error), frame=entry.id, kind="picture")]
+        return [Problem(picture, record, strip_file_name(picture, error), frame=entry.id, kind="picture")]
     if entry.size is not None and size != entry.size:
         what = misfit(picture, entry.size, size, upright=upright)
         return [Problem(picture, record, what, frame=entry.id, kind="size")]

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from leocod.errors import InvalidData
-from leocod.files.images import CURE, why_absent
+from leocod.files.images import CURE, explain_absence
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.coco import is_id, stated_size
 from leocod.readers.marks import Classes, Form, Mark, labels_from
 from leocod.readers.reading import read_json, read_rows
 from leocod.readers.recording import Entry, FrameProblems, Recording, Report, Root, stop
-from leocod.text import one_line, shown, told_of
+from leocod.text import one_line, shorten, strip_file_name
 from leocod.types import Labels
 
 FORMS: Mapping[int, Form] = {0: "xyxy", 1: "xywh"}
@@ -118,7 +118,7 @@ class _Frames:
     def _video(self, content: Mapping[str, Any], tell: FrameProblems) -> str:
         video = content.get("video", self.video)
         if not is_id(video):
-            tell("", f"its video is {shown(video)}: it should be a name.", "order")
+            tell("", f"its video is {shorten(video)}: it should be a name.", "order")
         return one_line(video)
 
     def _content(self, file: Path, tell: FrameProblems) -> dict[str, Any] | None:
@@ -126,7 +126,7 @@ class _Frames:
             content = read_json(file, largest=LARGEST_FRAME)
         except InvalidData as error:
             # One frame's file: the others can be used without it.
-            tell("", told_of(file, error), "file")
+            tell("", strip_file_name(file, error), "file")
             return None
         if isinstance(content, dict) and isinstance(content.get("annotations"), list):
             return content
@@ -136,7 +136,7 @@ class _Frames:
     def _seen(
         self, content: dict[str, Any], picture: Path, tell: FrameProblems
     ) -> tuple[tuple[int, int] | None, Labels | None]:
-        if absent := why_absent(picture):
+        if absent := explain_absence(picture):
             tell("", f"its picture {picture}: {absent}. {CURE}", "picture")
             return None, None
         size = stated_size(content, tell)
@@ -153,13 +153,13 @@ def _marks(annotations: list[Any], tell: FrameProblems) -> Iterator[Mark]:
     for number, annotation in enumerate(annotations):
         record = f"annotation {number}"
         if not isinstance(annotation, dict):
-            tell(record, f"it is {shown(annotation)}: it should be an object.", "file")
+            tell(record, f"it is {shorten(annotation)}: it should be an object.", "file")
             continue
         mode = annotation.get("bbox_mode")
         if type(mode) is int and mode in FORMS:
             yield Mark(record, annotation.get("category"), annotation.get("bbox"), FORMS[mode])
         else:
-            tell(record, f"its bbox_mode is {shown(mode)}: it should be 0 (x1, y1, x2, y2) or 1 (x, y, w, h).", "box")
+            tell(record, f"its bbox_mode is {shorten(mode)}: it should be 0 (x1, y1, x2, y2) or 1 (x, y, w, h).", "box")
 
 
 def _picture_name(json_file: str, content: Mapping[str, Any], file: Path, tell: FrameProblems) -> str | None:
@@ -236,7 +236,7 @@ def _rows(file: Path, *more: str) -> tuple[list[Row], list[str]]:
         if number < max(step, 0) or (more and number > step + 1):
             after = f"after step_{step:05d}" if step >= 0 else "first"
             raise InvalidData(
-                f"{one_line(file)}, line {line}: {shown(name)} comes {after}. Steps should be in order, from "
+                f"{one_line(file)}, line {line}: {shorten(name)} comes {after}. Steps should be in order, from "
                 "step_00000 on."
             )
         step = number
@@ -256,5 +256,5 @@ def _cost(file: Path) -> int:
 
 def _is_labelled(text: str, file: Path, line: int) -> bool:
     if text.strip() not in {"0", "1"}:
-        raise InvalidData(f"{one_line(file)}, line {line}: oracle is {shown(text)}: it should be 1 (labelled) or 0.")
+        raise InvalidData(f"{one_line(file)}, line {line}: oracle is {shorten(text)}: it should be 1 (labelled) or 0.")
     return text.strip() == "1"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidData
-from leocod.files.images import why_absent
+from leocod.files.images import explain_absence
 from leocod.text import one_line
 
 LARGEST = 2 * 1024**3
@@ -61,7 +61,7 @@ def read_rows(path: Path, columns: tuple[str, ...]) -> list[tuple[int, tuple[str
 
 def read_text(path: Path, *, largest: int = LARGEST) -> str:
     """All of a text file, in UTF-8."""
-    if absent := why_absent(path):
+    if absent := explain_absence(path):
         raise InvalidData(f"{one_line(path)}: {absent}. Check the name, or copy the file again.")
     try:
         with path.open("rb", buffering=0) as file:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from leocod.errors import InvalidData
-from leocod.text import one_line, shown
+from leocod.text import one_line, shorten
 from leocod.types import Labels
 
 Kind = Literal[
@@ -170,19 +170,19 @@ class Root:
         except UnicodeEncodeError:
             encoded = b"\0"
         if b"\0" in encoded:
-            return f"the path {shown(name)} has a character that no file name can have. Correct the name."
+            return f"the path {shorten(name)} has a character that no file name can have. Correct the name."
         odd = not name or "\\" in name or name.startswith("/") or ".." in name.split("/")
         try:
             if not odd and self._leads_inside(name):
                 return None
         except OSError as error:
             if error.errno == ENAMETOOLONG:
-                return f"the path {shown(name)} is too long for this disk. Give the file a shorter name."
+                return f"the path {shorten(name)} is too long for this disk. Give the file a shorter name."
         # A link to itself.
         except RuntimeError:
             pass
         return (
-            f"the path {shown(name)} leads outside {self.path}. "
+            f"the path {shorten(name)} leads outside {self.path}. "
             "Paths must be relative to it, without '..' or links to elsewhere."
         )
 

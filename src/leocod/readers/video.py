@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
-from leocod.files.images import SUFFIXES, size_of
+from leocod.files.images import SUFFIXES, read_size
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.coco import NUMBERS, CocoFrames, read_coco, record_of, stated_size
 from leocod.readers.footage import Footage
 from leocod.readers.pictures import misfit
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, stop
-from leocod.text import natural, one_line, shown
+from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
 
@@ -141,7 +141,7 @@ class _FilmFrames:
         """What an image has to say so that its frame is known."""
         return (
             f"it does not say which frame of {self.path.name} it labels: its file_name is "
-            f"{shown(image.get('file_name'))}. Give it a frame_id, counted from 0, or a name such as "
+            f"{shorten(image.get('file_name'))}. Give it a frame_id, counted from 0, or a name such as "
             f"{self.path.stem}_000012, as `leocod predict` does."
         )
 
@@ -156,7 +156,7 @@ class _FolderFrames:
             raise InvalidData(f"{one_line(path)}: no such file or folder. It should be a video or a folder of frames.")
         self.path = path
         root = Root(path)
-        names = sorted((file.name for file in path.iterdir() if file.suffix.lower() in SUFFIXES), key=natural)
+        names = sorted((file.name for file in path.iterdir() if file.suffix.lower() in SUFFIXES), key=natural_key)
         if not names:
             raise InvalidData(f"{one_line(path)} holds no images ({', '.join(sorted(SUFFIXES))}).")
         self._pictures = [path / name for name in names]
@@ -178,7 +178,7 @@ class _FolderFrames:
             tell("", wrong, "path")
             return None
         try:
-            return size_of(self._pictures[number], upright=True)
+            return read_size(self._pictures[number], upright=True)
         except InvalidFrame as error:
             tell("", str(error), "picture")
             return None
@@ -193,7 +193,7 @@ class _FolderFrames:
 
     def why_none(self, image: Mapping[str, Any]) -> str:
         """Why it stands for no frame."""
-        name = shown(image.get("file_name"))
+        name = shorten(image.get("file_name"))
         return f"it labels a frame {name}, which is not among the {len(self)} of {self.path}. Correct its file_name."
 
 
@@ -210,7 +210,7 @@ def _by_frame(
             what = frames.why_none(image)
             report(Problem(file, record_of(image), what, kind="stray annotation", fatal=fatal))
         elif not 0 <= number < len(frames):
-            what = f"it labels frame {shown(number)}, which is not among the {len(frames)} of {frames.path}."
+            what = f"it labels frame {shorten(number)}, which is not among the {len(frames)} of {frames.path}."
             report(Problem(file, record_of(image), what, kind="stray annotation"))
         else:
             found.setdefault(number, []).append(image)

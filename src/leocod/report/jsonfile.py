@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from leocod.errors import InvalidRun
-from leocod.files.images import why_absent
+from leocod.files.images import explain_absence
 from leocod.text import one_line
 
 DEEPEST = 40
@@ -80,7 +80,7 @@ def read_lines(file: Path, home: Path, *, largest: int, longest: int) -> Iterato
 def _opened(file: Path, home: Path) -> BinaryIO:
     if not inside(file, home):
         raise damaged(file, "it leads out of the run directory")
-    if absent := why_absent(file):
+    if absent := explain_absence(file):
         said = "is missing" if absent == "no such file" else f"cannot be read ({absent})"
         cure = "Give the directory of a run that has finished; some files are written at its end."
         raise InvalidRun(f"{one_line(file)} {said}. {cure}")

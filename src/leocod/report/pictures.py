@@ -13,12 +13,12 @@ import numpy as np
 from PIL import Image as PillowImage
 
 from leocod.errors import InvalidFrame, InvalidRun
-from leocod.evaluation.audit import which_are_right
-from leocod.files.images import opened
+from leocod.evaluation.audit import match_labels
+from leocod.files.images import open_image
 from leocod.report.jsonfile import inside
 from leocod.report.reading import Run
 from leocod.report.stored import Sample
-from leocod.text import one_line, told_of
+from leocod.text import one_line, strip_file_name
 from leocod.types import Labels
 
 LOWEST_SCORE = 0.3
@@ -78,7 +78,7 @@ def _picture(run: Run, sample: Sample) -> Picture:
     if not inside(file, run.path):
         raise InvalidRun(f"{one_line(file)} leads out of the run directory. {cure}")
     try:
-        with opened(file) as image:
+        with open_image(file) as image:
             image.load()
             (width, height), form = image.size, "JPEG"
             # Only what a run writes goes into the page byte by byte.
@@ -87,7 +87,7 @@ def _picture(run: Run, sample: Sample) -> Picture:
             else:
                 content = _light(image)
     except InvalidFrame as error:
-        what = told_of(file, error)
+        what = strip_file_name(file, error)
         raise InvalidRun(f"{one_line(file)} is not a readable picture ({what.rstrip('.')}). {cure}") from error
     where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
@@ -110,7 +110,7 @@ def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box
     if sample.kind == "test":
         found = [box for box in found if box[5] >= LOWEST_SCORE]
     true = [box for box in sample.truth if _has_area(box)]
-    right = which_are_right(_labels(found, classes), _labels(true, classes))
+    right = match_labels(_labels(found, classes), _labels(true, classes))
     return [
         *(_box(box[:4], "true", "", middle) for box in true),
         *(

@@ -18,8 +18,8 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
 from leocod.events import PseudoLabelAudit
 from leocod.files import documents
-from leocod.files.images import why_absent
-from leocod.files.run_directory import packed_events
+from leocod.files.images import explain_absence
+from leocod.files.run_directory import list_packed_events
 from leocod.report.jsonfile import damaged, inside, legible, read_json, read_lines, read_text
 from leocod.report.stored import (
     LARGEST,
@@ -156,7 +156,7 @@ def _read(file: Path, home: Path, kind: TypeAdapter[Read], *, largest: int = LAR
 
 
 def _read_optional(file: Path, home: Path, kind: TypeAdapter[Read]) -> Read | None:
-    return None if why_absent(file) == "no such file" else _read(file, home, kind)
+    return None if explain_absence(file) == "no such file" else _read(file, home, kind)
 
 
 def _fitting(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:
@@ -171,7 +171,7 @@ def _fitting(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -
 def _config(file: Path, home: Path) -> str:
     text = read_text(file, home, largest=documents.LARGEST)
     try:
-        documents.parsed(text)
+        documents.parse_yaml(text)
     except InvalidConfig as error:
         raise damaged(file, str(error)) from error
     return text
@@ -211,7 +211,7 @@ class _Told:
 def _read_events(path: Path) -> _Told:
     """All events, those of the earlier steps of a long run first. A step told twice counts as told last."""
     told, last = _Told(), path / "events.jsonl"
-    packed = packed_events(path / "events").values() if inside(path / "events", path) else ()
+    packed = list_packed_events(path / "events").values() if inside(path / "events", path) else ()
     for file in (*packed, last):
         for number, event in read_lines(file, path, largest=LARGEST_LOG, longest=LONGEST_LINE):
             place = f"line {number}: "

@@ -11,7 +11,7 @@ import numpy as np
 
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
-from leocod.files.run_directory import plug_in_words, write_text
+from leocod.files.run_directory import describe_plugin, write_text
 from leocod.report import figures
 from leocod.report.page import rendered
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
@@ -119,7 +119,7 @@ def class_rows(run: Run) -> list[dict[str, Any]]:
 def sentence(run: Run) -> str:
     """What the run was, and by which metrics it was judged when they are not the usual ones."""
     results = run.results
-    plug_in = plug_in_words(ema=results.ema, pseudo_labels=results.pseudo_labels)
+    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
     nested = " (nested)" if results.labels_nested else ""

@@ -15,12 +15,12 @@ from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, m
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
-from leocod.files.documents import DEEPEST, mapping, parsed, read_yaml
+from leocod.files.documents import DEEPEST, parse_mapping, parse_yaml, read_yaml
 from leocod.networks.network import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
-from leocod.run.find import KINDS, Folder, part
-from leocod.run.validation_messages import explained
+from leocod.run.find import KINDS, Folder, find_class
+from leocod.run.validation_messages import explain
 from leocod.settings import Settings
 from leocod.text import one_line
 
@@ -99,7 +99,7 @@ class Part(Settings):
         name = flat.pop("name", cls.default)
         if not isinstance(name, str):
             raise ValueError("Input should be a mapping whose name is a string")
-        return {"name": name, "options": validated(part(cls.folder, name).Options, flat, KINDS[cls.folder])}
+        return {"name": name, "options": validate(find_class(cls.folder, name).Options, flat, KINDS[cls.folder])}
 
     @model_serializer
     def _flat(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Part(Settings):
 
     def find(self) -> type[Any]:
         """The class that is built from this."""
-        return part(self.folder, self.name)
+        return find_class(self.folder, self.name)
 
 
 class BenchmarkPart(Part):
@@ -219,24 +219,24 @@ class ExperimentConfig(Settings):
 
 def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """A config from a YAML file, or from the embedded quickstart when there is none, with overrides laid over it."""
-    return load_mapping(reduce(laid_over, overrides, read_yaml(file) if file else quickstart()))
+    return load_mapping(reduce(overlay, overrides, read_yaml(file) if file else load_quickstart()))
 
 
 def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
     """A config from plain values, or one line about what is wrong with them."""
-    return validated(ExperimentConfig, values)
+    return validate(ExperimentConfig, values)
 
 
 MAY_CHANGE = ("checkpoint", "record", "patience", "workers", "bad_steps")
 """Keys that a run may go on with other values of: nothing that is learnt or measured depends on them."""
 
 
-def differences(one: ExperimentConfig, other: ExperimentConfig) -> list[str]:
+def describe_changes(one: ExperimentConfig, other: ExperimentConfig) -> list[str]:
     """What keeps a run of one config from going on with another: each key, with both values."""
-    return [f"{key} was {before} and is {after}" for key, (before, after) in changed(one, other).items()]
+    return [f"{key} was {before} and is {after}" for key, (before, after) in find_changes(one, other).items()]
 
 
-def changed(one: ExperimentConfig, other: ExperimentConfig) -> dict[str, tuple[str, str]]:
+def find_changes(one: ExperimentConfig, other: ExperimentConfig) -> dict[str, tuple[str, str]]:
     """Every key in which two configs differ, with both values as JSON, but for what nothing depends on."""
     first, second = (dict(_leaves(config.model_dump(mode="json"))) for config in (one, other))
     keys = [key for key in dict.fromkeys([*first, *second]) if key.split(".")[0] not in MAY_CHANGE]
@@ -257,7 +257,7 @@ def _shown(leaves: Mapping[str, Any], key: str) -> str:
     return json.dumps(leaves[key]) if key in leaves else "not there"
 
 
-def laid_over(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+def overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
     """A new mapping: `layer` wins, key by key. Another name for a part drops the options meant for the part before.
 
     >>> laid_over({"strategy": {"name": "icarl", "replay_per_step": 8}}, {"strategy": "incremental"})
@@ -279,7 +279,7 @@ def _merged(old: Any, new: Any) -> Any:
     return {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
 
 
-def override(text: str) -> dict[str, Any]:
+def parse_override(text: str) -> dict[str, Any]:
     """One `key=value` of the command line as a layer; the value is read as YAML.
 
     >>> override("strategy.memory_per_class=10")
@@ -291,7 +291,7 @@ def override(text: str) -> dict[str, Any]:
         shown = one_line(text[:60])
         raise InvalidConfig(f"'{shown}' is not an override. Write it as key=value, for example labels.per_step=2.")
     try:
-        layer: Any = parsed(value)
+        layer: Any = parse_yaml(value)
     except InvalidConfig as error:
         shown = one_line(f"{key[:60]}: '{value[:60]}'")
         raise InvalidConfig(f"{shown} cannot be read as YAML ({error}).") from error
@@ -300,18 +300,18 @@ def override(text: str) -> dict[str, Any]:
     return dict(layer)
 
 
-def quickstart() -> dict[str, Any]:
+def load_quickstart() -> dict[str, Any]:
     """What `leocod run` does without a config file."""
     text = files("leocod.run").joinpath("quickstart.yaml").read_text(encoding="utf-8")
-    return mapping(text, "quickstart.yaml")
+    return parse_mapping(text, "quickstart.yaml")
 
 
-def validated(kind: type[Chosen], values: Mapping[str, Any], prefix: str = "") -> Chosen:
+def validate(kind: type[Chosen], values: Mapping[str, Any], prefix: str = "") -> Chosen:
     """Settings from plain values, or one line about what is wrong with them; `prefix` is where the values stand."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise explained(error, kind, prefix) from error
+        raise explain(error, kind, prefix) from error
 
 
 def _as_part(key: str, value: Any) -> Any:

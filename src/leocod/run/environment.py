@@ -19,7 +19,7 @@ from leocod.training import distributed
 PACKAGES = ("torch", "torchvision", "numpy", "pillow", "pydantic")
 
 
-def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[str, Any]:
+def describe_environment(*, threads: int, device: str, command: Sequence[str]) -> dict[str, Any]:
     """Plain values, for environment.json."""
     return {
         "leocod": __version__,
@@ -31,13 +31,13 @@ def environment(*, threads: int, device: str, command: Sequence[str]) -> dict[st
         "threads": threads,
         "device": device,
         "processes": distributed.size(),
-        "source": source_state(Path(__file__).parents[1]),
+        "source": read_source_state(Path(__file__).parents[1]),
         "command": list(command),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def gone_on(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def add_resumption(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The content of an environment.json with one more entry under `resumed`, and which versions have changed."""
     try:
         content: dict[str, Any] = dict(json.loads(file.read_text(encoding="utf-8")))
@@ -49,13 +49,13 @@ def gone_on(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, An
     return {**content, "resumed": [*content.get("resumed", []), {"from_step": step, **now}]}, changed
 
 
-def command_line() -> list[str]:
+def read_command_line() -> list[str]:
     """How this process was started, without the directories of the machine it runs on."""
     name = Path(sys.argv[0]).name
     return ["leocod" if name == "__main__.py" else name, *sys.argv[1:]]
 
 
-def source_state(folder: Path) -> dict[str, Any] | None:
+def read_source_state(folder: Path) -> dict[str, Any] | None:
     """Commit of the checkout the code lies in, and whether it was changed since; None when it is installed for good."""
     # An environment inside another project's checkout is not that project's code.
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:

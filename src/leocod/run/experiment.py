@@ -13,12 +13,12 @@ import torch
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
-from leocod.files.checkpoint import damaged, newest_checkpoint
+from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.budget import BudgetLabeller
 from leocod.labelling.fixed import FixedLabeller
 from leocod.learner import Learner
-from leocod.plugins.diagnosis import diagnosed
+from leocod.plugins.diagnosis import diagnose
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.allocation import keep_memory
@@ -63,7 +63,7 @@ class Experiment:
 def build(config: ExperimentConfig) -> Experiment:
     """Every part that the config names. Writes nothing."""
     seeds = Seeds.of(config.seed)
-    _check_device(distributed.place(config.device))
+    _check_device(distributed.choose_device(config.device))
     torch.set_num_threads(config.threads)
     keep_memory()
     torch.manual_seed(seeds.torch)
@@ -74,7 +74,7 @@ def build(config: ExperimentConfig) -> Experiment:
     strategy.check(len(benchmark.classes))
 
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
-    learner = wrapped(config, strategy, benchmark.classes, lambda frames: _truth(config, stream, frames))
+    learner = wrap(config, strategy, benchmark.classes, lambda frames: _truth(config, stream, frames))
     evaluator = Evaluator(
         benchmark.test,
         benchmark.classes,
@@ -107,12 +107,12 @@ def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy
     kind, options = config.detector.find(), config.detector.options
     known = kind.known_classes(options) if config.classes == "open" else tuple(classes)
     detector = kind(known, options, seed=seeds.detector)
-    detector.to(distributed.place(config.device), config.precision, config.frames_at_once)
+    detector.to(distributed.choose_device(config.device), config.precision, config.frames_at_once)
     strategy: Strategy = config.strategy.find()(detector, config.strategy.options, seed=seeds.strategy)
     return strategy
 
 
-def wrapped(
+def wrap(
     config: ExperimentConfig, strategy: Strategy, classes: Sequence[str], true_labels: FrameLabeller | None
 ) -> Learner:
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
@@ -120,11 +120,11 @@ def wrapped(
     if config.efficient_cls is not None:
         learner = plug_in = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in)
         if config.diagnosis:
-            plug_in.labeller = diagnosed(config.diagnosis, plug_in.labeller, true_labels or _no_truth)
+            plug_in.labeller = diagnose(config.diagnosis, plug_in.labeller, true_labels or _no_truth)
     return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
-def run_name(config: ExperimentConfig) -> str:
+def name_run(config: ExperimentConfig) -> str:
     """What a run's directory is called when nobody says."""
     plug_in = _plug_in(config)
     diagnosis = f"-{config.diagnosis}" if config.diagnosis else ""
@@ -149,23 +149,23 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
     if found is None:
         raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
     path, state = found
-    config = without_start(config_of(path, state))
+    config = drop_start_weights(read_config(path, state))
     if device:
         config = config.model_copy(update={"device": device})
     _check_device(config.device)
     try:
         classes = tuple(state["classes"])
-        learner = wrapped(config, build_strategy(config, classes), classes, None)
+        learner = wrap(config, build_strategy(config, classes), classes, None)
         learner.load_state_dict(state["learner"])
     except LeocodError:
         raise
     # The file is as it was saved, but by another version, or by somebody else.
     except Exception as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
     return learner, classes
 
 
-def config_of(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
+def read_config(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
     """What the run of a checkpoint was asked to do."""
     if not isinstance(state.get("config"), dict):
         raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
@@ -186,7 +186,7 @@ def _truth(config: ExperimentConfig, stream: Steps, frames: Sequence[Frame]) -> 
     return [stream.truth[frame.id] for frame in frames]
 
 
-def without_start(config: ExperimentConfig) -> ExperimentConfig:
+def drop_start_weights(config: ExperimentConfig) -> ExperimentConfig:
     """For a learner whose state has all of its weights: the file that it once started from may be gone."""
     options = config.detector.options
     if getattr(options, "weights", None) is None:

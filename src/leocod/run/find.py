@@ -26,7 +26,7 @@ LONGEST = 200
 """Characters of a name; module:Class of a package within packages has fewer."""
 
 
-def names(folder: Folder) -> list[str]:
+def list_names(folder: Folder) -> list[str]:
     """What can be chosen: the files of the folder. Imports none of them.
 
     >>> "icarl" in names("strategies")
@@ -36,7 +36,7 @@ def names(folder: Folder) -> list[str]:
     return sorted(file.stem for file in files if file.stem not in {"__init__", "base"})
 
 
-def part(folder: Folder, name: str) -> type[Any]:
+def find_class(folder: Folder, name: str) -> type[Any]:
     """The class behind a name.
 
     A plain name is the one class with `Options` in the file of that name; `module:Class` is exactly that class,
@@ -46,8 +46,8 @@ def part(folder: Folder, name: str) -> type[Any]:
         raise InvalidConfig(f"'{one_line(name[:LONGEST])}' cannot be the name of a {KINDS[folder]}. See `leocod list`.")
     if ":" in name:
         return _elsewhere(folder, name)
-    if name not in names(folder):
-        raise UnknownName(KINDS[folder], name, names(folder))
+    if name not in list_names(folder):
+        raise UnknownName(KINDS[folder], name, list_names(folder))
     module = import_module(f"leocod.{folder}.{name}")
     classes = (one for _, one in inspect.getmembers(module, inspect.isclass))
     found = [one for one in classes if one.__module__ == module.__name__ and _has_options(one)]

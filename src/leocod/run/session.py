@@ -15,13 +15,13 @@ import torch
 
 from leocod.errors import Interrupted, InvalidConfig, InvalidRun
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
-from leocod.files.checkpoint import damaged, newest_checkpoint
+from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.run_directory import RunDirectory, refuse_if_taken, write_json, write_text
-from leocod.loop import run
+from leocod.loop import run_stream
 from leocod.plugins import diagnosis
-from leocod.run.config import ExperimentConfig, differences, load_config
-from leocod.run.environment import command_line, environment, gone_on
-from leocod.run.experiment import Experiment, build, config_of, without_start
+from leocod.run.config import ExperimentConfig, describe_changes, load_config
+from leocod.run.environment import add_resumption, describe_environment, read_command_line
+from leocod.run.experiment import Experiment, build, drop_start_weights, read_config
 from leocod.run.interruption import Interruption
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.run.record.detections import DetectionFiles, coco_truth
@@ -32,7 +32,7 @@ from leocod.sinks.base import Sink
 from leocod.sinks.jsonl import JsonLines
 from leocod.sinks.tensorboard import TensorBoard
 from leocod.training import distributed
-from leocod.training.gradients import digest
+from leocod.training.gradients import hash_tensors
 
 logger = logging.getLogger(__name__)
 
@@ -54,11 +54,11 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
         _follow(experiment, out)
         return None
     directory = RunDirectory.create(out)
-    with directory.locked(), _written(directory):
+    with directory.lock(), _written(directory):
         # Another one may have been quicker.
         refuse_if_taken(out)
         write_text(directory.config, config.to_yaml())
-        about = environment(threads=config.threads, device=config.device, command=command_line())
+        about = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
         write_json(directory.environment, about, indent=2)
         return _run(experiment, directory, sinks)
 
@@ -69,16 +69,16 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
     `config` must say what the run's own does, but for what nothing depends on.
     """
     directory = RunDirectory.open(out)
-    with directory.locked() if not distributed.rank() else nullcontext():
+    with directory.lock() if not distributed.rank() else nullcontext():
         _refuse_another(config, load_config(directory.config), directory.config)
-        if (results := finished(directory)) is not None:
+        if (results := read_finished(directory)) is not None:
             return None if distributed.rank() else results
         found = newest_checkpoint(directory.checkpoints)
         if found is None:
             experiment = build(config)
         else:
-            _refuse_another(config, config_of(*found), found[0])
-            experiment = replace(build(without_start(config)), config=config)
+            _refuse_another(config, read_config(*found), found[0])
+            experiment = replace(build(drop_start_weights(config)), config=config)
             _refuse_other_data(experiment, *found)
         if distributed.rank():
             _follow(experiment, out, found)
@@ -190,7 +190,7 @@ def _restored(experiment: Experiment, found: Found, sinks: Mapping[str, Sink]) -
             torch.cuda.set_rng_state_all(state["cuda_random"])
         return Begin(state["step"] + 1, unfinished=not state["finished"])
     except Exception as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
 
 
 def _drive(
@@ -214,7 +214,7 @@ def _drive(
         for reader in readers:
             stack.enter_context(reader)
         all_told = False
-        events = run(
+        events = run_stream(
             experiment.stream, experiment.learner, experiment.evaluator, begin.step, unfinished=begin.unfinished
         )
         try:
@@ -222,7 +222,8 @@ def _drive(
                 interruption.at_rest = all_told = False
                 if isinstance(event, Evaluated):
                     distributed.agree(
-                        "The weights", lambda: digest(experiment.learner.deployed_detector.state_dict()["weights"])
+                        "The weights",
+                        lambda: hash_tensors(experiment.learner.deployed_detector.state_dict()["weights"]),
                     )
                 for reader in readers:
                     reader(event)
@@ -280,7 +281,7 @@ def _memory(experiment: Experiment) -> dict[str, Any]:
 
 
 def _refuse_another(config: ExperimentConfig, own: ExperimentConfig, where: Path) -> None:
-    if changed := differences(own, config):
+    if changed := describe_changes(own, config):
         raise InvalidConfig(
             f"The run cannot go on: it would not be the one of {where}. {'; '.join(changed)}. Put that back, or start "
             "a new run."
@@ -306,14 +307,14 @@ def _evaluated_until(found: Found) -> int:
 def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: Found) -> None:
     """With what the run goes on. Other versions may compute other last digits."""
     write_text(directory.config, config.to_yaml())
-    now = environment(threads=config.threads, device=config.device, command=command_line())
-    content, changed = gone_on(directory.environment, found[1]["step"] + 1 if found else 0, now)
+    now = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
+    content, changed = add_resumption(directory.environment, found[1]["step"] + 1 if found else 0, now)
     if changed:
         logger.warning("Other versions than before, so the last digits may differ: %s.", "; ".join(changed))
     write_json(directory.environment, content, indent=2)
 
 
-def finished(directory: RunDirectory) -> dict[str, Any] | None:
+def read_finished(directory: RunDirectory) -> dict[str, Any] | None:
     """The results of a run that has ended; the report is what it writes last."""
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None

@@ -22,7 +22,7 @@ SHORT = Repr()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * LONGEST
 
 
-def explained(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> InvalidConfig:
+def explain(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> InvalidConfig:
     """The first thing that is wrong, and how many more there are."""
     first, *others = error.errors()
     keys = [str(key) for key in first["loc"]]

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.files.run_directory import plug_in_words
+from leocod.files.run_directory import describe_plugin
 from leocod.sinks.base import BaseSink
 
 
@@ -106,7 +106,7 @@ class ConsoleProgress(BaseSink):
 
 def results_table(results: Mapping[str, Any]) -> Group:
     """The figures of a finished run, under a line that says which run."""
-    plug_in = plug_in_words(ema=results["ema"], pseudo_labels=results["pseudo_labels"])
+    plug_in = describe_plugin(ema=results["ema"], pseudo_labels=results["pseudo_labels"])
     metrics = Metrics.model_validate(results["metrics"])
     nested = " (nested)" if results["labels_nested"] else ""
     title = (

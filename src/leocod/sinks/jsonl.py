@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StreamEnded
-from leocod.files.run_directory import append, atomic_write, packed_events, packed_until
+from leocod.files.run_directory import append, atomic_write, list_packed_events, packed_path
 from leocod.sinks.base import BaseSink
 
 TOO_LARGE = {"detections", "pseudo"}
@@ -79,7 +79,7 @@ class JsonLines(BaseSink):
 
     def _pack(self) -> None:
         with (
-            atomic_write(packed_until(self.folder, self._next_step - 1)) as temporary,
+            atomic_write(packed_path(self.folder, self._next_step - 1)) as temporary,
             gzip.open(temporary, "wb") as packed,
             self.path.open("rb") as file,
         ):
@@ -91,7 +91,7 @@ class JsonLines(BaseSink):
 
     def _unpack(self) -> None:
         """Bring back what was packed after the state was saved: the first such file begins where this one did."""
-        later = [path for step, path in packed_events(self.folder).items() if step >= self._next_step]
+        later = [path for step, path in list_packed_events(self.folder).items() if step >= self._next_step]
         if later:
             with atomic_write(self.path) as temporary:
                 temporary.write_bytes(_unpacked(later[0]))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from leocod.detectors.base import Detector
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.training.batch import Batch
-from leocod.training.gradients import gradient_of, project, refuse_gradient, set_gradient
+from leocod.training.gradients import flatten_gradient, project, refuse_gradient, set_gradient
 from leocod.types import LabelledFrame, Step
 
 
@@ -34,7 +34,7 @@ class AGEM(ReplayStrategy):
         self._reference: Sequence[LabelledFrame] = ()
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        current, self._reference = step.labelled(), self.replayed()
+        current, self._reference = step.labelled(), self.sample_replay()
         if current:
             yield Batch.mean_of("current", current)
         # In the joint recipe the replayed frames' gradient is part of the one update, see below.
@@ -44,10 +44,10 @@ class AGEM(ReplayStrategy):
     def constrain(self, batch: Batch) -> None:
         if batch.name != "current" or not self._reference:
             return
-        gradient = gradient_of(self.weights)
+        gradient = flatten_gradient(self.weights)
         self.backward(Batch.mean_of("reference", self._reference))
         refuse_gradient(self.weights, "reference")
-        reference = gradient_of(self.weights)
+        reference = flatten_gradient(self.weights)
         gradient = project(gradient, reference)
         if self.options.replay_loss and self._joint:
             gradient = (gradient + reference) / 2

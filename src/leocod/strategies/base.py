@@ -22,7 +22,15 @@ from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
 from leocod.training import distributed
 from leocod.training.batch import Batch
-from leocod.training.gradients import LossScale, NotFinite, copied, grown, match_strides, refuse_gradient, refuse_loss
+from leocod.training.gradients import (
+    LossScale,
+    NotFinite,
+    copy_state,
+    grow_rows,
+    match_strides,
+    refuse_gradient,
+    refuse_loss,
+)
 from leocod.types import Detections, Images, LabelledFrame, Step
 
 RELEASED_INTAKE = 4
@@ -73,7 +81,7 @@ class Strategy:
     def deployed_detector(self) -> Detector:
         return self.detector
 
-    def remembered(self) -> list[LabelledFrame]:
+    def remembered_frames(self) -> list[LabelledFrame]:
         return [] if self.memory is None else self.memory.frames
 
     def check(self, classes: int) -> None:
@@ -105,7 +113,7 @@ class Strategy:
 
         As many frames at once as the detector takes, and those of other processes in these: the sum is the same.
         """
-        seeded = batch.seeded(self.random)
+        seeded = batch.with_seeds(self.random)
         distributed.agree(f"The {batch.name} frames", lambda: seeded.digest)
         self.optimizer.zero_grad()
         losses: dict[str, Tensor] = {}
@@ -119,7 +127,7 @@ class Strategy:
         # All at once: on a GPU each number that is asked for has to be waited for.
         values = torch.stack(list(losses.values())).tolist() if losses else []
         told = distributed.add_up(dict(zip(losses, values, strict=True)), self.weights)
-        self.loss_scale.take_back(self.weights)
+        self.loss_scale.unscale(self.weights)
         refuse_loss(told, batch.name)
         return told
 
@@ -134,7 +142,7 @@ class Strategy:
         for name, value in self.detector.named_parameters():
             if name in moved:
                 state = self.optimizer.state[value]
-                state |= {key: grown(one, moved[name], value) for key, one in state.items() if one.dim()}
+                state |= {key: grow_rows(one, moved[name], value) for key, one in state.items() if one.dim()}
 
     @property
     def shuffle(self) -> Shuffle | None:
@@ -173,13 +181,13 @@ class Strategy:
 
     def trained_state(self) -> dict[str, Any]:
         """What an update changes, as it is now. A strategy in which updates change more adds that."""
-        return {"detector": self.detector.state_dict(), "optimizer": copied(self.optimizer.state_dict())}
+        return {"detector": self.detector.state_dict(), "optimizer": copy_state(self.optimizer.state_dict())}
 
     def load_trained_state(self, state: Mapping[str, Any]) -> None:
         """Go back to such a state."""
         self.detector.load_state_dict(state["detector"])
         # The optimiser takes the tensors it is given for its own.
-        self.optimizer.load_state_dict(copied(state["optimizer"]))
+        self.optimizer.load_state_dict(copy_state(state["optimizer"]))
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -245,9 +253,9 @@ class MemoryStrategy(Strategy):
         self._memory.total = self.options.memory_per_class * len(self.classes)
 
     def remember(self, step: Step) -> None:
-        self.memory.add(self.offered(step))
+        self.memory.add(self.select_for_memory(step))
 
-    def offered(self, step: Step) -> list[LabelledFrame]:
+    def select_for_memory(self, step: Step) -> list[LabelledFrame]:
         """The frames of a step that may enter the memory: labelled by a person, and no more than the recipe allows."""
         pairs = step.labelled("human")
         if self.options.recipe == "joint":
@@ -273,12 +281,12 @@ class ReplayStrategy(MemoryStrategy):
                 f"{each} for each of {classes} classes (memory_per_class, replay_per_class)."
             )
 
-    def replayed(self) -> list[LabelledFrame]:
+    def sample_replay(self) -> list[LabelledFrame]:
         """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
         return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        yield from self.by_recipe(current=step.labelled(), replay=self.replayed())
+        yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())
 
 
 def _mean_by_name(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.errors import InvalidConfig
-from leocod.networks.distillation import holds
+from leocod.networks.distillation import has_logits
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.training.batch import Batch
 from leocod.training.gradients import NotFinite
@@ -38,17 +38,17 @@ class DERPP(ReplayStrategy):
 
     def batches(self, step: Step) -> Iterator[Batch]:
         weights = replace(LossWeights.all(self.options.beta), logits=self.options.alpha)
-        replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.replayed()]
+        replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.sample_replay()]
         yield from self.by_recipe(current=step.labelled(), replay=replayed)
 
     def backward(self, batch: Batch) -> dict[str, float]:
         losses = super().backward(batch)
-        if "logits" not in losses and any(holds(labels) for labels in batch.labels):
+        if "logits" not in losses and any(has_logits(labels) for labels in batch.labels):
             raise InvalidConfig("strategy 'derpp': the loss of this detector has no 'logits' (see Detector.loss).")
         return losses
 
     def remember(self, step: Step) -> None:
-        pairs = self.offered(step)
+        pairs = self.select_for_memory(step)
         most = self.detector.frames_at_once or len(pairs) or 1
         with torch.no_grad():
             logits = [one for first in range(0, len(pairs), most) for one in self._logits(pairs[first : first + most])]

@@ -15,7 +15,7 @@ from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
 from leocod.strategies.base import Strategy, StrategyOptions
 from leocod.training.batch import Batch
-from leocod.training.gradients import gradient_of, grown
+from leocod.training.gradients import flatten_gradient, grow_rows
 from leocod.types import Step
 
 
@@ -67,7 +67,7 @@ class EWC(Strategy):
     def constrain(self, batch: Batch) -> None:
         # The gradient stays as it is. It is that of the labels and of the pull; the Fisher is about the labels alone.
         pull = self.options.importance * self._fisher * (self._weights().detach() - self._anchor)
-        self._squares += (gradient_of(self._held) - pull).square()
+        self._squares += (flatten_gradient(self._held) - pull).square()
         self._updates += 1
 
     def remember(self, step: Step) -> None:
@@ -91,7 +91,7 @@ class EWC(Strategy):
         rows = [part.view(shape) for part, shape in zip(parts, self._shapes, strict=True)]
         return parameters_to_vector(
             [
-                grown(one, moved[name], value) if name in moved else one
+                grow_rows(one, moved[name], value) if name in moved else one
                 for name, value, one in zip(self._names, self._held, rows, strict=True)
             ]
         )

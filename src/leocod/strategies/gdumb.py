@@ -30,5 +30,5 @@ class GDumb(ReplayStrategy):
     Options: ClassVar[type[StrategyOptions]] = GDumbOptions
 
     def batches(self, step: Step) -> Iterator[Batch]:
-        first = [*step.labelled("pseudo"), *self.replayed()]
-        yield from self.by_recipe(replay=first, replay_again=self.replayed())
+        first = [*step.labelled("pseudo"), *self.sample_replay()]
+        yield from self.by_recipe(replay=first, replay_again=self.sample_replay())

@@ -36,7 +36,7 @@ class ICaRLWang(MemoryStrategy):
         yield Batch.mean_of("current+replay" if replayed else "current", pairs)
 
     def remember(self, step: Step) -> None:
-        self.memory.add([one for pair in self.offered(step) for one in self._single_boxes(pair)])
+        self.memory.add([one for pair in self.select_for_memory(step) for one in self._single_boxes(pair)])
 
     def _single_boxes(self, pair: LabelledFrame) -> Iterator[LabelledFrame]:
         """For every class in the frame: the frame with one box of that class, by chance."""

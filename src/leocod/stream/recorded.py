@@ -48,7 +48,7 @@ class Stream:
             # Drawn before any frame is lost, so that a lost one does not change which others are labelled.
             revealed = self.labeller.reveal(index, pairs)
             self.skipped = {}
-            frames = self.loaded([frame for frame, _ in pairs])
+            frames = self.load([frame for frame, _ in pairs])
             here = {frame.id for frame in frames}
             self.truth = {frame.id: labels for frame, labels in pairs if labels.known and frame.id in here}
             yield Step(index, frames, {frame: labels for frame, labels in revealed.items() if frame in here})
@@ -63,7 +63,7 @@ class Stream:
     def _read(self, index: int) -> Read:
         """The frames of a step with their pixels, but for those that cannot be read: they are told later."""
         try:
-            return [(frame.loaded_if_possible(), labels) for frame, labels in self.benchmark.frames_of(index)]
+            return [(frame.load_if_possible(), labels) for frame, labels in self.benchmark.frames_of(index)]
         except SourceAway as error:
             # Not the error itself: one that is handed over by another process ends the reading.
             return str(error)
@@ -87,12 +87,12 @@ class Stream:
         assert not isinstance(read, str)
         return read
 
-    def loaded(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    def load(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
         """The frames with their pixels. One that cannot be read ends the run, or is left out, as the benchmark says."""
         found: list[Frame] = []
         for frame in frames:
             try:
-                found.append(frame.loaded())
+                found.append(frame.load())
             except InvalidFrame as error:
                 fault = self.benchmark.fault(frame, error)
                 if self.benchmark.on_bad_frame == "stop":

@@ -59,7 +59,7 @@ class Reshuffled:
             first, end = (-(-batches * edge // len(self)) * size for edge in (index, index + 1))
             chosen = [pairs[number] for number in order[first:end]]
             self.stream.skipped = {}
-            frames = self.stream.loaded(frame for frame, _ in chosen)
+            frames = self.stream.load(frame for frame, _ in chosen)
             here = {frame.id for frame in frames}
             self.truth = {frame.id: labels for frame, labels in chosen if frame.id in here}
             yield Step(index, frames, self.truth)

@@ -44,7 +44,7 @@ class Batch:
         """Losses that have one value a frame, each as its sum over the frames' shares."""
         return {name: value @ torch.from_numpy(self.shares).to(value) for name, value in by_frame.items()}
 
-    def seeded(self, random: np.random.Generator) -> Batch:
+    def with_seeds(self, random: np.random.Generator) -> Batch:
         """With a seed for each frame."""
         return replace(self, seeds=tuple(random.integers(2**61, size=len(self.pairs)).tolist()))
 

@@ -16,7 +16,7 @@ from torch import distributed as processes
 from torch import nn
 
 from leocod.errors import Disagreement, InvalidConfig, LeocodError
-from leocod.training.gradients import gradient_of, set_gradient
+from leocod.training.gradients import flatten_gradient, set_gradient
 from leocod.types import Detections, Images
 
 Thing = TypeVar("Thing")
@@ -32,7 +32,7 @@ def rank() -> int:
     return processes.get_rank() if size() > 1 else 0
 
 
-def place(device: str) -> str:
+def choose_device(device: str) -> str:
     """The device of this process: with several GPUs in a machine, each process has its own."""
     if size() > 1 and device.startswith("cuda:"):
         raise InvalidConfig(f"device is '{device}': it should be cuda, so that each process has a GPU of its own.")
@@ -48,7 +48,7 @@ def process_group(device: str) -> Iterator[None]:
     processes.init_process_group("cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo")
     try:
         if device.startswith("cuda"):
-            torch.cuda.set_device(place(device))
+            torch.cuda.set_device(choose_device(device))
         yield
     finally:
         processes.destroy_process_group()
@@ -81,7 +81,7 @@ def add_up(losses: Mapping[str, float], weights: Sequence[nn.Parameter]) -> dict
 def _add_gradients(weights: Sequence[nn.Parameter]) -> None:
     """A weight that no process has a gradient for keeps none: an optimiser leaves it alone, but moves one with zero."""
     has = torch.tensor([float(one.grad is not None) for one in weights], device=weights[0].device)
-    total = gradient_of(weights)
+    total = flatten_gradient(weights)
     with _all_there():
         processes.all_reduce(has)
         processes.all_reduce(total)

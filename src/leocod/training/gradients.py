@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
 
-def gradient_of(weights: Sequence[nn.Parameter]) -> Tensor:
+def flatten_gradient(weights: Sequence[nn.Parameter]) -> Tensor:
     """The gradients, one after the other; zero for a weight that has none."""
     return parameters_to_vector([torch.zeros_like(one) if one.grad is None else one.grad for one in weights])
 
@@ -44,23 +44,23 @@ def project(gradient: Tensor, reference: Tensor) -> Tensor:
     return gradient - (overlap / length).item() * reference
 
 
-def grown(old: Tensor, where: Tensor, like: Tensor) -> Tensor:
+def grow_rows(old: Tensor, where: Tensor, like: Tensor) -> Tensor:
     """A tensor as large as another one: the old rows where they are now, zero elsewhere."""
     new = torch.zeros_like(like, dtype=old.dtype)
     new[where.to(new.device)] = old
     return new
 
 
-def copied(state: Any) -> Any:
+def copy_state(state: Any) -> Any:
     """A state with tensors of its own; many times quicker than a deep copy, which looks for what it has seen."""
     if isinstance(state, Tensor):
         return state.clone()
     if isinstance(state, dict):
-        return {name: copied(value) for name, value in state.items()}
-    return [copied(value) for value in state] if isinstance(state, list) else state
+        return {name: copy_state(value) for name, value in state.items()}
+    return [copy_state(value) for value in state] if isinstance(state, list) else state
 
 
-def digest(tensors: Mapping[str, Tensor]) -> str:
+def hash_tensors(tensors: Mapping[str, Tensor]) -> str:
     """Tells whether two have the same, to the bit."""
     held = hashlib.sha256()
     for name, value in tensors.items():
@@ -108,7 +108,7 @@ class LossScale:
         self.factor = self.START if on else 1.0
         self._finite_in_a_row = 0
 
-    def take_back(self, weights: Sequence[nn.Parameter]) -> None:
+    def unscale(self, weights: Sequence[nn.Parameter]) -> None:
         """Divide the gradients by the factor that their loss had. Where they are not finite, the next is smaller."""
         gradients = [one.grad for one in weights if one.grad is not None]
         if not self.on or not gradients:

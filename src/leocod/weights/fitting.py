@@ -63,7 +63,7 @@ def _rows(value: Tensor) -> int:
 
 
 @torch.no_grad()
-def fit(model: nn.Module, classes: Sequence[str], brought: LoadedWeights) -> None:
+def copy_into(model: nn.Module, classes: Sequence[str], brought: LoadedWeights) -> None:
     """Copy what was brought into the model: all of it, or the backbone; of class layers, rows of the same name."""
     own = model.state_dict()
     _check(own, brought)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from leocod.errors import InvalidData, InvalidRun
 from leocod.files.checkpoint import newest_checkpoint
-from leocod.files.images import why_absent
+from leocod.files.images import explain_absence
 from leocod.files.run_directory import RunDirectory
 from leocod.readers.classes import MOST, refuse_unfit
 from leocod.text import one_line
@@ -41,7 +41,7 @@ def from_safetensors(path: Path) -> LoadedWeights:
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    if absent := why_absent(path):
+    if absent := explain_absence(path):
         raise InvalidData(f"No weights file {one_line(path)}: {absent}. Check `detector.weights`.")
     try:
         with safe_open(path, framework="pt") as file:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from leocod.errors import InvalidData
 from leocod.text import one_line
 from leocod.weights.detectron2 import ARCHITECTURE, check_network, from_detectron2, is_detectron2
-from leocod.weights.fitting import LoadedWeights, fit
+from leocod.weights.fitting import LoadedWeights, copy_into
 from leocod.weights.names import classes_of
 from leocod.weights.pickles import read_arrays
 from leocod.weights.saved import from_checkpoint, from_run, from_safetensors
@@ -53,7 +53,7 @@ def start(
         check_network(model, brought, architecture=architecture)
     elif brought.maker == "torchvision":
         brought = adapted(brought, model)
-    fit(model, classes, brought)
+    copy_into(model, classes, brought)
 
 
 def known_classes(source: str | None, *, architecture: str, names: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.files.images import why_absent
+from leocod.files.images import explain_absence
 from leocod.text import one_line
 
 LARGEST_FILE = 16 << 30
@@ -56,7 +56,7 @@ PICKLES_OF_OLD = 5
 def load_tensors(path: Path) -> dict[str, Any]:
     """The content of a file that `torch.save` wrote: tensors and plain values. Anything else is refused, not run."""
     named = one_line(path)
-    if absent := why_absent(path):
+    if absent := explain_absence(path):
         raise InvalidData(f"No weights file {named}: {absent}. Check `detector.weights`.")
     if (size := path.stat().st_size) > LARGEST_FILE:
         raise InvalidData(f"{named} has {size} bytes: at most {LARGEST_FILE} are read.")

@@ -38,7 +38,7 @@ class Rememberer:
     def __init__(self) -> None:
         self.memory = ReplayMemory(seed=0)
 
-    def remembered(self) -> list[LabelledFrame]:
+    def remembered_frames(self) -> list[LabelledFrame]:
         return self.memory.frames
 
 

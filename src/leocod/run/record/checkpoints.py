@@ -10,7 +10,7 @@ import torch
 
 from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded
 from leocod.files.checkpoint import ENDING, write_checkpoint
-from leocod.files.run_directory import by_step, step_name
+from leocod.files.run_directory import format_step, list_by_step
 from leocod.learner import Learner
 from leocod.sinks.base import BaseSink, Sink
 
@@ -60,9 +60,9 @@ class Checkpoints(BaseSink):
         """The learner as it is, whole or not at all; then forget the oldest. Not while it learns."""
         if self._at_rest is not None and self._at_rest != self._saved:
             step, finished = self._at_rest
-            write_checkpoint(self.folder / f"{step_name(step)}{ENDING}", self._state(step, finished))
+            write_checkpoint(self.folder / f"{format_step(step)}{ENDING}", self._state(step, finished))
             self._saved = self._at_rest
-            for old in by_step(self.folder, ENDING)[: -self.keep]:
+            for old in list_by_step(self.folder, ENDING)[: -self.keep]:
                 old.unlink()
 
     def _state(self, step: int, finished: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod.events import Evaluated, Event
-from leocod.files.run_directory import by_step, step_name, write_json
+from leocod.files.run_directory import format_step, list_by_step, write_json
 from leocod.sinks.base import BaseSink
 from leocod.types import Detections, LabelledFrame, Labels
 
@@ -21,9 +21,9 @@ class DetectionFiles(BaseSink):
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Evaluated):
-            write_json(self.folder / f"{step_name(event.step)}.json", coco_results(event.detections))
+            write_json(self.folder / f"{format_step(event.step)}.json", coco_results(event.detections))
             if self.keep is not None:
-                for old in by_step(self.folder, ".json")[: -self.keep]:
+                for old in list_by_step(self.folder, ".json")[: -self.keep]:
                     old.unlink()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
-from leocod.evaluation.evaluator import spread
+from leocod.evaluation.evaluator import spread_evenly
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.files.run_directory import atomic_write, write_json
 from leocod.learner import Learner
@@ -45,11 +45,11 @@ class Samples(BaseSink):
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             # Not the very first one, in which nothing has been learnt.
-            self._steps = set(spread(event.steps, PSEUDO_STEPS + 1)[1:])
+            self._steps = set(spread_evenly(event.steps, PSEUDO_STEPS + 1)[1:])
         elif isinstance(event, StepLearned) and event.step in self._steps:
             self.entries += self._pseudo(event)
         elif isinstance(event, Evaluated):
-            chosen = spread(len(self.test), TEST_FRAMES)
+            chosen = spread_evenly(len(self.test), TEST_FRAMES)
             self._found = [(event.step, place, self._boxes(event, place)) for place in chosen]
         elif isinstance(event, RunFinished):
             # A run that went on may find some of its earlier pictures gone: it can do without them.
@@ -59,7 +59,7 @@ class Samples(BaseSink):
 
     def _pseudo(self, event: StepLearned) -> list[dict[str, Any]]:
         pairs = [pair for pair in self.benchmark.frames_of(event.step) if pair[0].id in event.pseudo]
-        chosen = [pairs[number] for number in spread(len(pairs), PSEUDO_FRAMES)]
+        chosen = [pairs[number] for number in spread_evenly(len(pairs), PSEUDO_FRAMES)]
         return [
             self._kept("pseudo", event.step, frame, truth, _scored(event.pseudo[frame.id])) for frame, truth in chosen
         ]
@@ -71,8 +71,8 @@ class Samples(BaseSink):
         return [self._kept("test", step, *self.test[place], boxes) for step, place, boxes in self._found]
 
     def _memory(self, step: int) -> list[dict[str, Any]]:
-        held = self.learner.remembered()
-        chosen = [held[number] for number in spread(len(held), MEMORY_FRAMES)]
+        held = self.learner.remembered_frames()
+        chosen = [held[number] for number in spread_evenly(len(held), MEMORY_FRAMES)]
         return [self._kept("memory", step, frame, labels, _scored(labels)) for frame, labels in chosen]
 
     def _kept(self, kind: str, step: int, frame: Frame, truth: Labels, boxes: list[list[float]]) -> dict[str, Any]:
