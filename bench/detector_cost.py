@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from harness import RESULTS
 
+from leocod.detectors.base import DETECTORS
 from leocod.run.environment import read_source_state
-from leocod.run.find import find_class
 from leocod.types import Labels
 
 CLASSES = ("person", "car", "chair", "mug", "book", "lamp")
@@ -45,7 +45,7 @@ def highest() -> float:
 def measured(name: str, settings: dict[str, object], *, learn: bool) -> dict[str, float]:
     """One pass over one frame, in this process."""
     torch.set_num_threads(1)
-    kind = find_class("detectors", name)
+    kind = DETECTORS.find(name)
     detector = kind(CLASSES, kind.Options.model_validate(settings))
     image = np.random.default_rng(0).integers(0, 255, (720, 1280, 3), dtype=np.uint8)
     labels = Labels([[100, 100, 400, 500], [700, 200, 900, 600]], [0, 3])

@@ -18,7 +18,7 @@ import numpy as np
 from leocod.run.config import ExperimentConfig, load_config
 from leocod.run.environment import describe_environment, read_command_line
 from leocod.run.experiment import build
-from leocod.run.find import find_class, list_names
+from leocod.strategies.base import STRATEGIES
 
 BOUNDARY = 20
 COLUMNS = {
@@ -31,7 +31,7 @@ COLUMNS = {
 
 def measured(layer: dict[str, object], *, uncounted: int, counted: int, seed: int) -> dict[str, float]:
     """Strategy -> mean processor seconds a step."""
-    strategies = [name for name in list_names("strategies") if name != "offline"]
+    strategies = [name for name in STRATEGIES.names() if name != "offline"]
     experiments = {name: build(config(name, layer, seed)) for name in strategies}
     stream = experiments["incremental"].stream
     seconds: dict[str, list[float]] = {name: [] for name in strategies}
@@ -48,9 +48,7 @@ def measured(layer: dict[str, object], *, uncounted: int, counted: int, seed: in
 
 def config(name: str, layer: dict[str, object], seed: int) -> ExperimentConfig:
     """The standard world with a strategy, whose boundaries, if it has any, come early."""
-    options = (
-        {"boundary_every": BOUNDARY} if "boundary_every" in find_class("strategies", name).Options.model_fields else {}
-    )
+    options = {"boundary_every": BOUNDARY} if "boundary_every" in STRATEGIES.find(name).Options.model_fields else {}
     return load_config(Path("configs/standard.yaml"), [layer, {"strategy": {"name": name, **options}, "seed": seed}])
 
 

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from leocod.plugins.efficient_cls import EfficientCLS
-from leocod.run import find
+from leocod.strategies.base import STRATEGIES
 from leocod.types import Labels, Step
 
 SOON = ("boundary_every", "warp_every")
 """Options that say after how many steps something happens: in a few steps it should have happened."""
 
-NAMES = [*find.list_names("strategies"), "own_strategy:WorstFirst"]
+NAMES = [*STRATEGIES.names(), "own_strategy:WorstFirst"]
 """All there are, and the one in examples/."""
 LEARNERS = [(name, wrapped) for name in NAMES for wrapped in (False, True)]
 
@@ -27,7 +27,7 @@ def make(request, a_detector):
 
     def build(seed=0):
         detector = a_detector(seed=0)
-        kind = find.find_class("strategies", name)
+        kind = STRATEGIES.find(name)
         strategy = kind(
             detector, kind.Options(**{key: 2 for key in SOON if key in kind.Options.model_fields}), seed=seed
         )
@@ -98,7 +98,7 @@ def test_it_learns_a_fully_labelled_step_and_its_weights_move(make, a_step):
 @pytest.mark.parametrize("store", ["balanced", "random"])
 @pytest.mark.parametrize("name", NAMES)
 def test_with_the_joint_recipe_and_either_store_it_learns_and_continues_from_a_state(name, store, a_detector, a_step):
-    kind = find.find_class("strategies", name)
+    kind = STRATEGIES.find(name)
     chosen = {"recipe": "joint", "memory_store": store}
     options = kind.Options(**{key: value for key, value in chosen.items() if key in kind.Options.model_fields})
     one, two = (EfficientCLS(kind(a_detector(), options), labeller=sure_of_something) for _ in range(2))

@@ -7,12 +7,11 @@ import pytest
 import torch
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.detectors.base import Detector
+from leocod.detectors.base import DETECTORS, Detector
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.backbones import BACKBONES
 from leocod.run.config import load_config, parse_override
-from leocod.run.find import find_class
 from leocod.types import Labels
 from leocod.weights import save_weights
 
@@ -186,7 +185,7 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 
 def test_the_name_finds_the_class():
-    assert find_class("detectors", "faster_rcnn") is FasterRCNNDetector
+    assert DETECTORS.find("faster_rcnn") is FasterRCNNDetector
     assert load().backbone == "resnet50-c4"
 
 

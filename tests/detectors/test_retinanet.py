@@ -9,15 +9,15 @@ from torchvision.models.detection import RetinaNet, retinanet_resnet50_fpn
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.detectors.base import Detector
+from leocod.detectors.base import DETECTORS, Detector
 from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, retinanet_model
 from leocod.detectors.tiny import TinyBackbone
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.one_stage import OneStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
-from leocod.run import find
 from leocod.run.config import load_config, parse_override
+from leocod.strategies.base import STRATEGIES
 from leocod.types import Labels, Step
 from leocod.weights import save_weights
 
@@ -29,7 +29,7 @@ FROZEN = {
 }
 MILLIONS = {"resnet50-fpn": 32.25, "resnet18-fpn": 19.28, "mobilenet_v2-fpn": 10.42}
 ROWS = "head.classification_head.cls_logits.weight"
-STRATEGIES = [name for name in find.list_names("strategies") if name != "iod"]
+STRATEGIES = [name for name in STRATEGIES.names() if name != "iod"]
 
 
 def small(backbone="mobilenet_v2-fpn", seed=0, **options):
@@ -210,7 +210,7 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 
 def test_the_name_finds_the_class():
-    assert find.find_class("detectors", "retinanet") is RetinaNetDetector
+    assert DETECTORS.find("retinanet") is RetinaNetDetector
     assert load().backbone == "resnet50-fpn"
 
 
@@ -254,7 +254,7 @@ def sure_of_something(frames):
 
 
 def learner_of(name, detector, *, wrapped, **options):
-    kind = find.find_class("strategies", name)
+    kind = STRATEGIES.find(name)
     options = {key: value for key, value in options.items() if key in kind.Options.model_fields}
     strategy = kind(detector, kind.Options(**options))
     return EfficientCLS(strategy, labeller=sure_of_something) if wrapped else strategy
@@ -312,7 +312,7 @@ def test_its_own_detections_become_pseudo_labels(a_step):
     detector = narrow()
     with torch.no_grad():
         detector.model.head.classification_head.cls_logits.bias.fill_(3.0)
-    strategy = find.find_class("strategies", "incremental")(detector)
+    strategy = STRATEGIES.find("incremental")(detector)
 
     learned = EfficientCLS(strategy).learn(a_step(labelled=1))
 

@@ -26,7 +26,6 @@ from leocod.run.config import (
     overlay,
     parse_override,
 )
-from leocod.run.find import find_class, list_names
 from leocod.settings import Settings
 
 texts = some.text(some.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -62,7 +61,7 @@ def fields(values: Mapping[str, Any]) -> dict[tuple[str, ...], FieldInfo]:
     """Every option there is, by the keys that lead to it, once the parts have their names."""
     found: dict[tuple[str, ...], FieldInfo] = {}
     for key, field in ExperimentConfig.model_fields.items():
-        inner: Any = find_class(PARTS[key].folder, values[key]["name"]).Options if key in PARTS else None
+        inner: Any = PARTS[key].kind.find(values[key]["name"]).Options if key in PARTS else None
         for one in (field.annotation, *get_args(field.annotation)):
             if isinstance(one, type) and issubclass(one, Settings) and not issubclass(one, Part):
                 inner = one
@@ -95,9 +94,7 @@ def values_of(annotation: Any, field: FieldInfo) -> SearchStrategy[Any]:
 @some.composite
 def configs(draw: Any) -> ExperimentConfig:
     """One option after the other is set; what does not fit with the others is left as it was."""
-    values: dict[str, Any] = {
-        key: {"name": draw(some.sampled_from(list_names(kind.folder)))} for key, kind in PARTS.items()
-    }
+    values: dict[str, Any] = {key: {"name": draw(some.sampled_from(kind.kind.names()))} for key, kind in PARTS.items()}
     options = fields(values)
     for keys, field in options.items():
         if field.is_required():
@@ -192,7 +189,7 @@ def test_nothing_laid_over_is_nothing_changed(base: Any) -> None:
 
 @given(some.sampled_from(list(PARTS)), some.data())
 def test_another_name_forgets_the_options_of_the_one_before_and_the_same_name_keeps_them(key: str, data: Any) -> None:
-    one, two = (data.draw(some.sampled_from(list_names(PARTS[key].folder))) for _ in range(2))
+    one, two = (data.draw(some.sampled_from(PARTS[key].kind.names())) for _ in range(2))
 
     result = overlay({key: {"name": one, "option": 1}}, {key: two})
 

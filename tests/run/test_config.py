@@ -101,7 +101,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
     (tmp_path / "elsewhere.py").write_text(
         "from leocod.settings import Settings\n"
         "class Options(Settings):\n    steps: int = 3\n    frames_per_step: int = 4\n"
-        "class Bench:\n    Options = Options\n    moment = test = None\n"
+        "class Bench:\n    Options = Options\n    frames_of = test = None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -238,7 +238,7 @@ def test_a_config_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", sorted((Path(__file__).parents[1] / "configs").glob("*.yaml")), ids=lambda file: file.stem
+    "file", sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")), ids=lambda file: file.stem
 )
 def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
     assert load_config(file).to_yaml()

@@ -18,10 +18,10 @@ from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded
 from leocod.files.checkpoint import newest_checkpoint, read_checkpoint, write_checkpoint
 from leocod.files.run_directory import RunDirectory
-from leocod.run import find
 from leocod.run.config import load_config, parse_override
 from leocod.run.session import resume_experiment, run_experiment
 from leocod.sinks.base import BaseSink
+from leocod.strategies.base import STRATEGIES
 
 SMALLEST = (
     "benchmark={name: wander, steps: 3, frames_per_step: 3, width: 40, height: 32, places: 1}",
@@ -95,12 +95,12 @@ def files(run):
 
 
 def of_strategy(name):
-    fields = find.find_class("strategies", name).Options.model_fields
+    fields = STRATEGIES.find(name).Options.model_fields
     return [f"strategy={name}", *(f"strategy.{key}={value}" for key, value in SOON.items() if key in fields)]
 
 
 @pytest.mark.parametrize("plug_in", [[], ["efficient_cls=null"]], ids=["wrapped", "bare"])
-@pytest.mark.parametrize("name", find.list_names("strategies"))
+@pytest.mark.parametrize("name", STRATEGIES.names())
 def test_every_strategy_goes_on_the_same(name, plug_in, whole, tmp_path):
     texts = (*of_strategy(name), *plug_in)
     # Not sooner: there must be something to draw from the memory on either side of the break.

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import Upright, read_orientation, read_size
+from leocod.find import Kind
 from leocod.readers.classes import why_no_list
 from leocod.readers.pictures import Lost, explained, faults_of
 from leocod.readers.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
@@ -31,12 +32,17 @@ class Benchmark(ABC):
     `Subclass(options, seed=...)`.
     """
 
+    Options: ClassVar[type[Settings]]
+
     name: str
     classes: tuple[str, ...]
     steps: int
     """How many steps the stream has."""
     on_bad_frame: OnBadFrame = "stop"
     """What a stream does when the pixels of a frame cannot be read."""
+
+    def __init__(self, options: Any, *, seed: int = 0) -> None:  # noqa: B027
+        """Whatever a subclass needs."""
 
     @property
     def lost_test_frames(self) -> int:
@@ -71,6 +77,9 @@ class Benchmark(ABC):
     def test_steps(self) -> Sequence[int]:
         """The step that each test frame was held out from; evenly spread where nothing else is known."""
         return [position * self.steps // len(self.test) for position in range(len(self.test))]
+
+
+BENCHMARKS: Kind[Benchmark] = Kind("benchmark", "leocod.benchmarks", ("frames_of", "test"))
 
 
 class RecordedOptions(Settings):

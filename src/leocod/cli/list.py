@@ -16,13 +16,16 @@ console = Console(highlight=False)
 def list_parts() -> None:
     """Show every strategy, detector and benchmark, and all options with their defaults."""
     from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
-    from leocod.run.config import CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
-    from leocod.run.find import KINDS, find_class, list_names
+    from leocod.run.config import PARTS, CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
 
-    for folder, kind in KINDS.items():
-        console.print(f"\n[bold]{folder}[/bold]  --{kind} NAME, options by --set {kind}.OPTION=VALUE", soft_wrap=True)
-        for name in list_names(folder):
-            found = find_class(folder, name)
+    for part in PARTS.values():
+        kind = part.kind
+        folder = kind.package.rpartition(".")[2]
+        console.print(
+            f"\n[bold]{folder}[/bold]  --{kind.name} NAME, options by --set {kind.name}.OPTION=VALUE", soft_wrap=True
+        )
+        for name in kind.names():
+            found = kind.find(name)
             _print_part(name, found.__doc__, found.Options)
     console.print(
         "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from leocod.find import Kind
 from leocod.networks.network import Precision
+from leocod.settings import Settings
 from leocod.types import Detections, Images, Labels
 
 
@@ -21,6 +23,15 @@ class Detector(Protocol):
     `Detector(classes, options, seed=...)`; `known_classes(options)` names the classes of its starting weights, for a
     class list that grows.
     """
+
+    Options: ClassVar[type[Settings]]
+
+    def __init__(self, classes: Sequence[str], options: Any, *, seed: int = 0) -> None: ...
+
+    @staticmethod
+    def known_classes(options: Any) -> tuple[str, ...]:
+        """The classes that its starting weights know."""
+        ...
 
     classes: tuple[str, ...]
     learning_rate: float
@@ -91,3 +102,6 @@ class Detector(Protocol):
     def follow(self, other: Self, *, keep: float) -> None:
         """Move all floating-point state towards another's: own x keep + other's x (1 - keep). Copy the rest."""
         ...
+
+
+DETECTORS: Kind[Detector] = Kind("detector", "leocod.detectors", ("loss", "predict"))

@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.files.documents import parse_mapping
 from leocod.run.config import load_mapping, overlay
-from leocod.run.find import find_class
 from leocod.settings import Settings
+from leocod.strategies.base import STRATEGIES
 
 Metric = Literal["fap", "cap", "f"]
 METRICS: tuple[Metric, ...] = ("fap", "cap", "f")
@@ -184,7 +184,7 @@ def _options_for(strategy: str, base: Mapping[str, Any]) -> dict[str, Any]:
     """What a benchmark's config says about its own strategy holds for another one, as far as it has such options."""
     own = base.get("strategy", {})
     said = {} if isinstance(own, str) else dict(own)
-    known = find_class("strategies", strategy).Options.model_fields
+    known = STRATEGIES.find(strategy).Options.model_fields
     return {key: value for key, value in said.items() if key in known and key != "name"}
 
 

@@ -12,16 +12,18 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import yaml
 from pydantic import Field, SerializeAsAny, ValidationError, model_serializer, model_validator
 
-from leocod.benchmarks.base import Benchmark
+from leocod.benchmarks.base import BENCHMARKS, Benchmark
+from leocod.detectors.base import DETECTORS, Detector
 from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
 from leocod.files.documents import DEEPEST, parse_mapping, parse_yaml, read_yaml
+from leocod.find import Kind
 from leocod.networks.network import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
-from leocod.run.find import KINDS, Folder, find_class
 from leocod.run.validation_messages import explain
 from leocod.settings import Settings
+from leocod.strategies.base import STRATEGIES, Strategy
 from leocod.text import one_line
 
 Chosen = TypeVar("Chosen", bound=Settings)
@@ -80,7 +82,7 @@ class RecordOptions(Settings):
 class Part(Settings):
     """One choice from a folder, with its options; in YAML `{name: ..., option: ...}` or the bare name."""
 
-    folder: ClassVar[Folder]
+    kind: ClassVar[Kind[Any]]
     default: ClassVar[str]
 
     name: str
@@ -99,41 +101,54 @@ class Part(Settings):
         name = flat.pop("name", cls.default)
         if not isinstance(name, str):
             raise ValueError("Input should be a mapping whose name is a string")
-        return {"name": name, "options": validate(find_class(cls.folder, name).Options, flat, KINDS[cls.folder])}
+        return {"name": name, "options": validate(cls.kind.find(name).Options, flat, cls.kind.name)}
 
     @model_serializer
     def _flat(self) -> dict[str, Any]:
         return {"name": self.name, **self.options.model_dump(mode="json")}
 
-    def find(self) -> type[Any]:
-        """The class that is built from this."""
-        return find_class(self.folder, self.name)
-
 
 class BenchmarkPart(Part):
     """What is learnt."""
 
-    folder: ClassVar[Folder] = "benchmarks"
+    kind: ClassVar[Kind[Benchmark]] = BENCHMARKS
     default: ClassVar[str] = "wander"
+
+    def find(self) -> type[Benchmark]:
+        """The class of that name."""
+        return self.kind.find(self.name)
 
     def build(self, seed: int) -> Benchmark:
         """The benchmark itself."""
-        benchmark: Benchmark = self.find()(self.options, seed=seed)
-        return benchmark
+        return self.find()(self.options, seed=seed)
 
 
 class DetectorPart(Part):
     """What learns."""
 
-    folder: ClassVar[Folder] = "detectors"
+    kind: ClassVar[Kind[Detector]] = DETECTORS
     default: ClassVar[str] = "tiny"
+
+    def find(self) -> type[Detector]:
+        """The class of that name."""
+        return self.kind.find(self.name)
 
 
 class StrategyPart(Part):
     """How it learns."""
 
-    folder: ClassVar[Folder] = "strategies"
+    kind: ClassVar[Kind[Strategy]] = STRATEGIES
     default: ClassVar[str] = "icarl"
+
+    def find(self) -> type[Strategy]:
+        """The class of that name."""
+        return self.kind.find(self.name)
+
+    def build(self, detector: Detector, *, seed: int) -> Strategy:
+        """The strategy around its detector."""
+        # The class checks its own options: they need not be StrategyOptions.
+        options: Any = self.options
+        return self.find()(detector, options, seed=seed)
 
 
 PARTS: dict[str, type[Part]] = {"benchmark": BenchmarkPart, "detector": DetectorPart, "strategy": StrategyPart}

@@ -108,8 +108,7 @@ def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy
     known = kind.known_classes(options) if config.classes == "open" else tuple(classes)
     detector = kind(known, options, seed=seeds.detector)
     detector.to(distributed.choose_device(config.device), config.precision, config.frames_at_once)
-    strategy: Strategy = config.strategy.find()(detector, config.strategy.options, seed=seeds.strategy)
-    return strategy
+    return config.strategy.build(detector, seed=seeds.strategy)
 
 
 def wrap(

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
+from leocod.find import Kind
 from leocod.learner import Learned
 from leocod.memory.replay import Replacement, ReplayMemory, Store
 from leocod.settings import Settings
@@ -204,6 +205,9 @@ class Strategy:
             self.memory.load_state_dict(state["memory"])
         self.random.bit_generator.state = state["random"]
         self.loss_scale.load_state_dict(state["loss_scale"])
+
+
+STRATEGIES: Kind[Strategy] = Kind("strategy", "leocod.strategies", ("learn", "predict"))
 
 
 class MemoryOptions(StrategyOptions):

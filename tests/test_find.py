@@ -1,32 +1,36 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from leocod.benchmarks.base import BENCHMARKS
+from leocod.detectors.base import DETECTORS
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.run.find import find_class, list_names
+from leocod.find import Kind
+from leocod.strategies.base import STRATEGIES
 from leocod.strategies.icarl import ICaRL
 from leocod.strategies.incremental import Incremental
 
 
 def test_names_are_the_files_of_the_folder() -> None:
-    assert {"icarl", "incremental", "offline"} <= set(list_names("strategies"))
-    assert "wander" in list_names("benchmarks")
-    assert "tiny" in list_names("detectors")
-    assert not {"base", "__init__"} & {*list_names("strategies"), *list_names("benchmarks"), *list_names("detectors")}
+    assert {"icarl", "incremental", "offline"} <= set(STRATEGIES.names())
+    assert "wander" in BENCHMARKS.names()
+    assert "tiny" in DETECTORS.names()
+    assert not {"base", "__init__"} & {*STRATEGIES.names(), *BENCHMARKS.names(), *DETECTORS.names()}
 
 
 def test_a_plain_name_is_the_class_in_the_file_of_that_name() -> None:
-    assert find_class("strategies", "icarl") is ICaRL
+    assert STRATEGIES.find("icarl") is ICaRL
 
 
 def test_a_class_that_inherits_its_options_is_found_too() -> None:
-    assert find_class("strategies", "incremental") is Incremental
+    assert STRATEGIES.find("incremental") is Incremental
 
 
-@pytest.mark.parametrize("folder", ["benchmarks", "detectors", "strategies"])
-def test_every_name_leads_to_a_class_with_options(folder: str) -> None:
-    for name in list_names(folder):  # type: ignore[arg-type]
-        assert find_class(folder, name).Options.model_fields is not None  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", [BENCHMARKS, DETECTORS, STRATEGIES], ids=lambda kind: kind.name)
+def test_every_name_leads_to_a_class_with_options(kind: Kind[Any]) -> None:
+    for name in kind.names():
+        assert kind.find(name).Options.model_fields is not None
 
 
 def test_module_and_class_lead_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,14 +39,14 @@ def test_module_and_class_lead_anywhere(tmp_path: Path, monkeypatch: pytest.Monk
     )
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert find_class("strategies", "mine:Mine").__name__ == "Mine"
+    assert STRATEGIES.find("mine:Mine").__name__ == "Mine"
     with pytest.raises(UnknownName, match="'Mein'. Did you mean 'Mine'"):
-        find_class("strategies", "mine:Mein")
+        STRATEGIES.find("mine:Mein")
 
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="No strategy 'icral'. Did you mean 'icarl'"):
-        find_class("strategies", "icral")
+        STRATEGIES.find("icral")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +64,7 @@ def test_an_unknown_name_is_told_with_the_nearest() -> None:
 )
 def test_a_module_that_is_not_there_is_named(name: str) -> None:
     with pytest.raises(InvalidConfig, match="No module"):
-        find_class("strategies", name)
+        STRATEGIES.find(name)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,7 @@ def test_a_module_that_is_not_there_is_named(name: str) -> None:
         ("leocod.strategies.base:Strategy.__init__", "is not module:Class"),
         ("os:system", "No class with Options in module os 'system'"),
         ("leocod.strategies.icarl:ICaRLOptions", "No class with Options in module leocod.strategies.icarl"),
-        ("leocod.benchmarks.wander:Wander", "is no strategy: it has no `learn`"),
+        ("leocod.benchmarks.wander:Wander", "is not a strategy: it has no `learn`"),
         ("../icarl", "No strategy '../icarl'"),
         ("icarl\0", r"'icarl\x00' cannot be the name of a strategy"),
         ("two\nlines:C", r"'two\nlines:C' cannot be the name of a strategy"),
@@ -82,7 +86,7 @@ def test_a_module_that_is_not_there_is_named(name: str) -> None:
 )
 def test_a_name_that_leads_to_no_strategy_is_told_in_one_short_line(name: str, complaint: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
-        find_class("strategies", name)
+        STRATEGIES.find(name)
 
     assert complaint in str(caught.value)
     assert str(caught.value).isprintable()
@@ -95,4 +99,4 @@ def test_nothing_is_imported_for_a_name_that_cannot_be_one(tmp_path: Path, monke
 
     for name in ("ran:A.b", "ran:", "ran:a:b", "ran/:A"):
         with pytest.raises(InvalidConfig):
-            find_class("strategies", name)
+            STRATEGIES.find(name)
