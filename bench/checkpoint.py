@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 from harness import ROOT, arguments, in_turn, record, table
 
 from leocod.events import RunStarted, StepArrived, StepFinished, StepLearned
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
 from leocod.run.experiment import build
+from leocod.run.layers import parse_override
 from leocod.run.record.checkpoints import Checkpoints
 
 

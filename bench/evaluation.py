@@ -30,8 +30,9 @@ from harness import ROOT, Spread, arguments, in_turn, record, table
 from pycocotools.cocoeval import COCOeval
 
 from leocod.evaluation.ap import MOST_DETECTIONS, Scorer
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
 from leocod.run.experiment import build
+from leocod.run.layers import parse_override
 from leocod.types import Detections, Image, Labels
 
 # The reference of the tests is the reference here.

@@ -31,11 +31,11 @@ from leocod.networks.targets import TrainingTargets
 
 PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "backbone": ((Network, "features"),),
-    "proposal head": ((two_stage.TwoStage, "scored"),),
-    "RoIAlign and region head": ((two_stage.TwoStage, "seen"),),
+    "proposal head": ((two_stage.TwoStage, "rpn_outputs"),),
+    "RoIAlign and region head": ((two_stage.TwoStage, "region_features"),),
     "backward": ((torch.Tensor, "backward"),),
     "Adam": ((torch.optim.Adam, "step"),),
-    "choosing proposals": ((two_stage.TwoStage, "best"),),
+    "choosing proposals": ((two_stage.TwoStage, "propose"),),
     "matching and drawing": ((two_stage, "match"), (two_stage, "sample"), (TrainingTargets, "luck")),
     "losses": (
         (two_stage.TwoStage, "loss"),
@@ -43,7 +43,7 @@ PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
         (two_stage.TwoStage, "_proposal_losses"),
         (two_stage.TwoStage, "_region_losses"),
     ),
-    "pixels to tensors": ((Network, "prepared"),),
+    "pixels to tensors": ((Network, "prepare"),),
     "pseudo labels": ((two_stage.TwoStage, "_detect"), (efficient_cls.EfficientCLS, "pseudo_label")),
     "augmentation": ((efficient_cls, "augmented"),),
     "slow learner follows": ((efficient_cls.EfficientCLS, "consolidate"),),

@@ -10,8 +10,9 @@ from typing import Any
 from leocod.events import RunStarted, StepFinished
 from leocod.files.checkpoint import CHECKSUM, seal
 from leocod.files.run_directory import RunDirectory, write_text
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
 from leocod.run.experiment import build, load_learner
+from leocod.run.layers import parse_override
 from leocod.run.record.checkpoints import Checkpoints
 
 SMALL = (

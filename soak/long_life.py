@@ -16,8 +16,9 @@ from typing import Any
 
 import leocod
 from leocod.events import Event, StepFinished
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
 from leocod.run.environment import read_source_state
+from leocod.run.layers import parse_override
 from leocod.run.session import run_experiment
 from leocod.sinks.base import BaseSink
 

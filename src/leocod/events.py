@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
+from typing import Any
 
-from leocod.types import Detections, Labels
+from leocod.types import Detections, Frame, Labels
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class RunStarted:
 
     name: str
     classes: tuple[str, ...]
-    steps: int
+    steps: int | None
+    """Of the whole stream; None where nobody knows."""
     first_step: int
     single_pass: bool = True
     """Whether every frame comes once: only offline training sees them again."""
@@ -41,9 +43,24 @@ class PseudoLabelAudit:
 
 @dataclass(frozen=True)
 class StepArrived:
-    """The frames of a step are there. Until it is learnt, the learner is not at rest."""
+    """The frames of a step are there. Until the step is learnt, the learner is not at rest."""
 
     step: int
+    revealed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Step -> ids of the frames that a person labelled for it."""
+    stream_state: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the stream needs to go on after this step."""
+
+
+@dataclass(frozen=True)
+class StepTested:
+    """The learner was tried on the frames of a step before it learnt from them: test, then train."""
+
+    step: int
+    detections: Mapping[int, Detections] = field(repr=False)
+    """Frame id -> what was found."""
+    truth: Mapping[int, Labels] = field(repr=False)
+    """Frame id -> true labels, of the same frames."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,10 @@ class StepLearned:
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)
     """Frame id -> the pseudo labels it was given."""
+    frames: tuple[Frame, ...] = field(default=(), repr=False)
+    """The step's frames."""
+    truth: Mapping[int, Labels] = field(default_factory=dict, repr=False)
+    """Frame id -> true labels, as far as anybody knows them."""
     skipped: Mapping[int, str] = field(default_factory=dict)
     """Frame id -> what is wrong with it, of frames left out of the step because they could not be read."""
     refused: str | None = None
@@ -117,4 +138,6 @@ class RunFinished:
     """Since the run began, or went on."""
 
 
-Event = RunStarted | StepArrived | StepLearned | Warned | Evaluated | StepFinished | StreamEnded | RunFinished
+Event = (
+    RunStarted | StepArrived | StepTested | StepLearned | Warned | Evaluated | StepFinished | StreamEnded | RunFinished
+)

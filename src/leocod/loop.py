@@ -3,76 +3,93 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from leocod.evaluation.audit import audit_pseudo_labels
 from leocod.evaluation.evaluator import Evaluator
-from leocod.events import Evaluated, Event, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
+from leocod.events import (
+    Evaluated,
+    Event,
+    RunFinished,
+    StepArrived,
+    StepFinished,
+    StepLearned,
+    StepTested,
+    StreamEnded,
+    Warned,
+)
 from leocod.learner import Learned, Learner
-from leocod.stream.base import Steps
-from leocod.types import Labels, Step
+from leocod.stream.base import Arrival, Steps
+from leocod.types import Labels
 
 
 def run_stream(
     stream: Steps, learner: Learner, evaluator: Evaluator, start: int = 0, *, unfinished: bool = False
 ) -> Iterator[Event]:
-    """At each event the learner is at rest: a reader may look, stop, or save (not at StepArrived).
+    """At each event the learner is at rest: a reader may look, stop, or save (not at StepArrived and StepTested).
 
     `unfinished`: the step before `start` has been learnt, but its evaluation has not been told.
     """
     began = waited = time.perf_counter()
     if unfinished and evaluator.due(start - 1):
-        yield _evaluated(start - 1, learner, evaluator)
+        yield evaluate(start - 1, learner, evaluator)
     if unfinished:
         yield StepFinished(start - 1, time.perf_counter() - began)
     done = start
-    for step in stream.steps(start):
-        yield StepArrived(step.index)
+    for arrival in stream.arrivals(start, predict=learner.predict):
+        step = arrival.step
+        yield StepArrived(step.index, arrival.revealed, arrival.state)
         arrived = time.perf_counter()
+        if evaluator.prequential and arrival.truth:
+            yield StepTested(step.index, evaluator.detect(learner.predict, arrival.known_frames), arrival.truth)
         learned = learner.learn(step)
         # Before the step is told: after that, a run may be saved and go on from there.
-        for warning in (*stream.warnings, *learned.warnings):
+        for warning in (*arrival.warnings, *learned.warnings):
             yield Warned(step.index, warning)
-        yield _told(step, learned, stream, learner, {"stream": arrived - waited})
+        yield describe_step(arrival, learned, learner, waited=arrived - waited)
         if evaluator.due(step.index):
-            yield _evaluated(step.index, learner, evaluator)
+            yield evaluate(step.index, learner, evaluator)
         yield StepFinished(step.index, time.perf_counter() - began)
         waited = time.perf_counter()
         done = step.index + 1
     yield StreamEnded(done)
-    if done < len(stream):
-        yield Warned(max(done - 1, 0), f"The source ended after {done} of {len(stream)} steps.")
-        if done and not evaluator.due(done - 1):
-            yield _evaluated(done - 1, learner, evaluator)
+    if stream.length is not None and done < stream.length:
+        yield Warned(max(done - 1, 0), f"The source ended after {done} of {stream.length} steps.")
+    if done and not evaluator.due(done - 1):
+        yield evaluate(done - 1, learner, evaluator)
     yield RunFinished(done, time.perf_counter() - began)
 
 
-def _evaluated(step: int, learner: Learner, evaluator: Evaluator) -> Evaluated:
+def evaluate(step: int, learner: Learner, evaluator: Evaluator) -> Evaluated:
+    """Try the learner on the test frames."""
     began = time.perf_counter()
     ap_by_class, detections = evaluator.evaluate(learner.predict)
     return Evaluated(step, ap_by_class, time.perf_counter() - began, detections, evaluator.ap_name)
 
 
-def _told(step: Step, learned: Learned, stream: Steps, learner: Learner, seconds: Mapping[str, float]) -> StepLearned:
+def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waited: float) -> StepLearned:
     """What there is to tell about a step, hidden truth included: this is the benchmark's side, not the learner's."""
+    step, truth = arrival.step, arrival.truth
     human = step.labelled("human")
     return StepLearned(
         step=step.index,
         losses=learned.losses,
         labelled_ids=tuple(frame.id for frame, _ in human),
-        present=_classes(stream.truth.values()),
-        labelled=_classes(labels for _, labels in human),
-        audit=audit_pseudo_labels(learned.pseudo, stream.truth) if learned.pseudo else None,
-        memory_bytes=stream.bytes + (learner.memory.bytes if learner.memory is not None else 0),
-        seconds={**seconds, **learned.seconds},
+        present=_list_classes(truth.values()),
+        labelled=_list_classes(labels for _, labels in human),
+        audit=audit_pseudo_labels(learned.pseudo, truth) if learned.pseudo else None,
+        memory_bytes=arrival.bytes + (learner.memory.bytes if learner.memory is not None else 0),
+        seconds={"stream": waited, **learned.seconds},
         pseudo=learned.pseudo,
-        skipped=dict(stream.skipped),
+        frames=step.frames,
+        truth=truth,
+        skipped=dict(arrival.skipped),
         refused=learned.refused,
     )
 
 
-def _classes(labels: Iterable[Labels]) -> tuple[int, ...]:
-    found = [one.classes for one in labels]
-    return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
+def _list_classes(labels: Iterable[Labels]) -> tuple[int, ...]:
+    classes = [one.classes for one in labels]
+    return tuple(np.unique(np.concatenate(classes)).tolist()) if classes else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -183,6 +183,11 @@ class Detections:
     def __len__(self) -> int:
         return len(self.boxes)
 
+    @staticmethod
+    def none() -> Detections:
+        """Nothing was found."""
+        return Detections(np.zeros((0, 4), np.float32), np.zeros(0, np.int64), np.zeros(0, np.float32))
+
     def above(self, threshold: float) -> Detections:
         """The detections with a score above the threshold."""
         keep = self.scores > threshold
@@ -190,6 +195,9 @@ class Detections:
 
 
 LabelledFrame = tuple[Frame, Labels]
+
+Predict = Callable[[Images], list[Detections]]
+"""What a learner answers about images by now."""
 
 
 @dataclass(frozen=True, eq=False)

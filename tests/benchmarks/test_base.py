@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller
 from leocod.readers.recording import Entry, Problem, Recording, split
 from leocod.stream.recorded import Stream
@@ -60,7 +60,7 @@ def folder(tmp_path, a_picture):
 
 def handed_out(benchmark, per_step=3):
     """Frames and labelled frames of each step, and what was skipped on the way."""
-    stream = Stream(benchmark, BudgetLabeller(per_step, seed=0))
+    stream = Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0))
     steps, skipped = [], {}
     for step in stream.steps():
         steps.append(([frame.id for frame in step.frames], sorted(step.labels)))
@@ -200,9 +200,12 @@ def test_a_recording_without_a_single_good_frame_is_told(folder):
 
 def test_frames_that_nobody_labelled_are_seen_but_neither_revealed_nor_truth(folder):
     films = Films(folder, unlabelled=(0, 1, 3, 5))
-    stream = Stream(films, BudgetLabeller(3, seed=0))
+    stream = Stream(films, BudgetLabeller(BudgetOptions(per_step=3), seed=0))
 
-    seen = [([frame.id for frame in step.frames], sorted(step.labels), sorted(stream.truth)) for step in stream.steps()]
+    seen = [
+        ([frame.id for frame in arrival.step.frames], sorted(arrival.step.labels), sorted(arrival.truth))
+        for arrival in stream.arrivals()
+    ]
 
     assert seen == [([0, 1, 2], [2], [2]), ([4, 5, 6], [4, 6], [4, 6]), ([8, 9, 10], [8, 9, 10], [8, 9, 10])]
     assert [frame.id for frame, _ in films.test] == [7, 11]

@@ -8,7 +8,7 @@ import pytest
 
 from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
 from leocod.errors import InvalidData
-from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.stream.recorded import Stream
 
 
@@ -20,7 +20,7 @@ def benchmark(file, **options):
 def test_every_frame_is_handed_out_or_held_out_in_its_own_shape(a_coco, sizes, told):
     video = benchmark(a_coco(9))
 
-    steps = told(Stream(video, BudgetLabeller(0, seed=0)))
+    steps = told(Stream(video, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
 
     shapes = sizes(9)
     assert [[(one[1], one[2]) for one in step] for step in steps] == [
@@ -43,7 +43,8 @@ def test_the_same_frames_are_labelled_for_the_same_seed(a_coco):
     video = benchmark(a_coco(9))
 
     first, again, other = (
-        [list(step.labels) for step in Stream(video, BudgetLabeller(1, seed=seed)).steps()] for seed in (1, 1, 2)
+        [list(step.labels) for step in Stream(video, BudgetLabeller(BudgetOptions(per_step=1), seed=seed)).steps()]
+        for seed in (1, 1, 2)
     )
 
     assert first == again

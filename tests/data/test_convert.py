@@ -20,7 +20,7 @@ from leocod.benchmarks.video import Video, VideoOptions
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.data.convert import Layout, convert
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller
 from leocod.run.record.labels import LabelRecord
 from leocod.types import Frame, LabelledFrame, Labels
@@ -194,7 +194,11 @@ SOURCES = (a_clip, a_walk, a_coco_file, egoobjects, oak, processed, a_folder, a_
 def labels_of(benchmark: Benchmark) -> dict[int, LabelRecord]:
     given = {cost: benchmark.given(cost) for cost in COSTS}
     return {
-        cost: LabelRecord(BudgetLabeller(cost, seed=5) if chosen is None else FixedLabeller(chosen, per_step=cost))
+        cost: LabelRecord(
+            BudgetLabeller(BudgetOptions(per_step=cost), seed=5)
+            if chosen is None
+            else FixedLabeller(chosen, per_step=cost)
+        )
         for cost, chosen in given.items()
     }
 

@@ -11,7 +11,8 @@ from leocod.detectors.base import DETECTORS, Detector
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.backbones import BACKBONES
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
+from leocod.run.layers import parse_override
 from leocod.types import Labels
 from leocod.weights import save_weights
 

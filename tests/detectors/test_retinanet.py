@@ -16,7 +16,8 @@ from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.one_stage import OneStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
+from leocod.run.layers import parse_override
 from leocod.strategies.base import STRATEGIES
 from leocod.types import Labels, Step
 from leocod.weights import save_weights

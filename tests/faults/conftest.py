@@ -13,7 +13,8 @@ from digests import digests
 
 from leocod.events import Event, StepFinished
 from leocod.files.run_directory import write_text
-from leocod.run.config import ExperimentConfig, load_config, overlay, parse_override
+from leocod.run.config import ExperimentConfig, load_config
+from leocod.run.layers import overlay, parse_override
 from leocod.run.session import run_experiment
 from leocod.sinks.base import BaseSink
 

@@ -20,8 +20,9 @@ from leocod.paper.cells import Cell
 from leocod.paper.cluster import Task, run_on_ray
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended, Told, log_of
-from leocod.run.config import ExperimentConfig, load_mapping, overlay
+from leocod.run.config import ExperimentConfig, load_mapping
 from leocod.run.environment import read_command_line
+from leocod.run.layers import overlay
 
 pytestmark = pytest.mark.slow
 

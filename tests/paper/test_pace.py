@@ -7,13 +7,13 @@ import pytest
 
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.errors import InvalidRun, SourceEnded
-from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.paper import pace
 from leocod.paper.cells import Cell
 from leocod.paper.pace import Excerpt, ExcerptOptions, Pace, excerpt_of, measure, pace_of, shortened
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
-from leocod.run.config import BenchmarkPart, ExperimentConfig, load_mapping
+from leocod.run.config import BenchmarkChoice, ExperimentConfig, load_mapping
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
 
@@ -21,7 +21,7 @@ WORLD = {"name": "wander", "steps": 12, "frames_per_step": 2, "classes": 3, "pla
 
 
 def an_excerpt(*, steps: int = 6, frames: int | None = None) -> Excerpt:
-    whole = BenchmarkPart.model_validate(WORLD)
+    whole = BenchmarkChoice.model_validate(WORLD)
     return Excerpt(ExcerptOptions(whole=whole, steps=steps, frames=frames), seed=3)
 
 
@@ -110,7 +110,7 @@ def test_a_run_on_an_excerpt_that_ends_early_is_a_whole_run(
 def test_of_a_long_stream_offline_training_reads_the_excerpt_only() -> None:
     config = shortened(load_mapping({"benchmark": {**WORLD, "steps": 90}, "labels": {"per_step": 2}}), steps=90)
     excerpt = Excerpt(config.benchmark.options, seed=0)
-    labeller = BudgetLabeller(2, seed=0)
+    labeller = BudgetLabeller(BudgetOptions(per_step=2), seed=0)
     stream = Reshuffled(Stream(excerpt, labeller), Shuffle(epochs=1, batch_size=2), seed=0)
 
     assert len(stream) == 30

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.paper.table import Claim, Row, Table, load, names
-from leocod.run.config import load_mapping, overlay
+from leocod.run.config import load_mapping
+from leocod.run.layers import overlay
 
 SOURCE = Path(__file__).parents[3] / "shared" / "seed"
 

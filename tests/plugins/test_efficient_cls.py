@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
 from leocod.run.experiment import build_strategy, wrap
+from leocod.run.layers import parse_override
 from leocod.strategies.icarl import ICaRL
 from leocod.types import Detections, Labels
 

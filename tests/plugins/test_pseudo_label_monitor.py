@@ -20,7 +20,7 @@ def frames(*objects):
 
 def looked(watch, *steps):
     """What was said at each step, of pairs of labelled and pseudo-labelled frames."""
-    return [watch.look(frames(*labelled), frames(*pseudo)) for labelled, pseudo in steps]
+    return [watch.add(frames(*labelled), frames(*pseudo)) for labelled, pseudo in steps]
 
 
 def test_none_for_so_many_steps_is_told_once():

@@ -16,16 +16,9 @@ from hypothesis.strategies import SearchStrategy
 from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
-from leocod.run.config import (
-    PARTS,
-    ExperimentConfig,
-    Part,
-    describe_changes,
-    load_config,
-    load_mapping,
-    overlay,
-    parse_override,
-)
+from leocod.run.choices import CHOICES
+from leocod.run.config import ExperimentConfig, Part, describe_changes, load_config, load_mapping
+from leocod.run.layers import overlay, parse_override
 from leocod.settings import Settings
 
 texts = some.text(some.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -61,7 +54,7 @@ def fields(values: Mapping[str, Any]) -> dict[tuple[str, ...], FieldInfo]:
     """Every option there is, by the keys that lead to it, once the parts have their names."""
     found: dict[tuple[str, ...], FieldInfo] = {}
     for key, field in ExperimentConfig.model_fields.items():
-        inner: Any = PARTS[key].kind.find(values[key]["name"]).Options if key in PARTS else None
+        inner: Any = CHOICES[key].kind.find(values[key]["name"]).Options if key in CHOICES else None
         for one in (field.annotation, *get_args(field.annotation)):
             if isinstance(one, type) and issubclass(one, Settings) and not issubclass(one, Part):
                 inner = one
@@ -94,7 +87,9 @@ def values_of(annotation: Any, field: FieldInfo) -> SearchStrategy[Any]:
 @some.composite
 def configs(draw: Any) -> ExperimentConfig:
     """One option after the other is set; what does not fit with the others is left as it was."""
-    values: dict[str, Any] = {key: {"name": draw(some.sampled_from(kind.kind.names()))} for key, kind in PARTS.items()}
+    values: dict[str, Any] = {
+        key: {"name": draw(some.sampled_from(kind.kind.names()))} for key, kind in CHOICES.items()
+    }
     options = fields(values)
     for keys, field in options.items():
         if field.is_required():
@@ -174,7 +169,7 @@ def test_the_last_layer_wins_and_what_it_does_not_name_stays(base: Any, layer: A
     assert set(result) == set(base) | set(layer)
     assert all(result[key] == base[key] for key in set(base) - set(layer))
     for key, value in layer.items():
-        named = {"name": value} if key in PARTS and isinstance(value, str) else value
+        named = {"name": value} if key in CHOICES and isinstance(value, str) else value
         if isinstance(named, Mapping) and isinstance(result[key], Mapping):
             assert set(named) <= set(result[key])
             assert all(result[key][own] == one for own, one in named.items() if not isinstance(one, Mapping | str))
@@ -187,9 +182,9 @@ def test_nothing_laid_over_is_nothing_changed(base: Any) -> None:
     assert overlay(base, {}) == base
 
 
-@given(some.sampled_from(list(PARTS)), some.data())
+@given(some.sampled_from(list(CHOICES)), some.data())
 def test_another_name_forgets_the_options_of_the_one_before_and_the_same_name_keeps_them(key: str, data: Any) -> None:
-    one, two = (data.draw(some.sampled_from(PARTS[key].kind.names())) for _ in range(2))
+    one, two = (data.draw(some.sampled_from(CHOICES[key].kind.names())) for _ in range(2))
 
     result = overlay({key: {"name": one, "option": 1}}, {key: two})
 
@@ -225,7 +220,9 @@ def is_one_line(said: str | None) -> bool:
 @given(some.data(), junk)
 def test_any_value_for_any_option_is_taken_or_told_in_one_line_with_the_key(data: Any, value: Any) -> None:
     # No label a step, so that no number of frames in one is too small for them.
-    values: dict[str, Any] = {key: {"name": kind.default} for key, kind in PARTS.items()} | {"labels": {"per_step": 0}}
+    values: dict[str, Any] = {key: {"name": kind.default} for key, kind in CHOICES.items()} | {
+        "labels": {"per_step": 0}
+    }
     keys = data.draw(some.sampled_from(sorted([*fields(values), *((key,) for key in ExperimentConfig.model_fields)])))
 
     said = complaint(load_mapping, overlay(values, under(keys, value)))
@@ -240,7 +237,7 @@ def test_any_value_for_any_option_is_taken_or_told_in_one_line_with_the_key(data
 def test_any_key_that_does_not_exist_is_told_in_one_line(data: Any, key: Any) -> None:
     place = data.draw(some.sampled_from([(), ("labels",), ("strategy",), ("detector",), ("efficient_cls",)]))
     known = {*ExperimentConfig.model_fields, "name", "keep"} | set(
-        fields({k: {"name": p.default} for k, p in PARTS.items()})
+        fields({k: {"name": p.default} for k, p in CHOICES.items()})
     )
     if key in known or (place and any((*place, key) == one for one in known)):
         return

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from leocod.benchmarks.base import Benchmark
-from leocod.labelling.budget import BudgetLabeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller
 from leocod.readers.recording import Entry, split, steps_of
 from leocod.stream.recorded import Stream
@@ -62,7 +62,7 @@ def test_a_budget_is_spent_whole_on_frames_of_the_step_in_their_order(
 ) -> None:
     pairs = some_frames(frames)
 
-    revealed = BudgetLabeller(budget, seed=seed, nested=nested).reveal(step, pairs)
+    revealed = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed).reveal(step, pairs)
 
     assert len(revealed) == min(budget, frames)
     assert list(revealed) == sorted(revealed)
@@ -74,7 +74,7 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
     frames: int, one: int, two: int, seed: int, step: int
 ) -> None:
     smaller, larger = (
-        BudgetLabeller(budget, seed=seed, nested=True).reveal(step, some_frames(frames))
+        BudgetLabeller(BudgetOptions(per_step=budget, nested=True), seed=seed).reveal(step, some_frames(frames))
         for budget in sorted([one, two])
     )
 
@@ -85,10 +85,10 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
 def test_what_is_labelled_does_not_depend_on_what_was_asked_before(
     steps: list[int], budget: int, seed: int, nested: bool
 ) -> None:
-    asked = BudgetLabeller(budget, seed=seed, nested=nested)
+    asked = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
 
     for step in steps:
-        fresh = BudgetLabeller(budget, seed=seed, nested=nested)
+        fresh = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
         assert set(asked.reveal(step, some_frames(12))) == set(fresh.reveal(step, some_frames(12)))
 
 
@@ -98,7 +98,7 @@ def test_a_frame_that_nobody_knows_takes_no_label_from_another(
 ) -> None:
     pairs = some_frames(len(known))
     holed = [(frame, labels if known[frame.id] else Labels.unknown()) for frame, labels in pairs]
-    labeller = BudgetLabeller(budget, seed=seed, nested=nested)
+    labeller = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
 
     full, revealed = labeller.reveal(step, pairs), labeller.reveal(step, holed)
 
@@ -121,7 +121,7 @@ def test_a_fixed_choice_is_followed_and_no_more(frames: int, chosen: frozenset[i
 def test_a_stream_hands_out_every_frame_once_with_the_labels_that_were_bought(
     lengths: list[int], budget: int, seed: int
 ) -> None:
-    steps = list(Stream(Rolled(lengths), BudgetLabeller(budget, seed=seed)).steps())
+    steps = list(Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed)).steps())
 
     assert [frame.id for step in steps for frame in step.frames] == list(range(sum(lengths)))
     assert [len(step.labels) for step in steps] == [min(budget, length) for length in lengths]
@@ -132,7 +132,7 @@ def test_a_stream_hands_out_every_frame_once_with_the_labels_that_were_bought(
 def test_offline_every_labelled_frame_comes_once_an_epoch(
     lengths: list[int], budget: int, epochs: int, size: int, seed: int
 ) -> None:
-    stream = Stream(Rolled(lengths), BudgetLabeller(budget, seed=seed))
+    stream = Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed))
     labelled = [frame for step in stream.steps() for frame in step.labels]
 
     steps = list(Reshuffled(stream, Shuffle(epochs, size), seed=seed).steps())
@@ -151,7 +151,7 @@ def test_offline_every_labelled_frame_comes_once_an_epoch(
 def test_offline_training_goes_on_where_it_was_stopped(
     lengths: list[int], budget: int, epochs: int, size: int, seed: int, data: Any
 ) -> None:
-    stream = Stream(Rolled(lengths), BudgetLabeller(budget, seed=seed))
+    stream = Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed))
     start = data.draw(some.integers(0, len(lengths)))
 
     def order(first: int) -> list[list[int]]:

@@ -5,7 +5,8 @@ import pytest
 
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.metrics import Metrics
-from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart, overlay, parse_override
+from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart
+from leocod.run.layers import overlay, parse_override
 
 
 def load(*texts: str) -> ExperimentConfig:
@@ -246,7 +247,7 @@ def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
 
 def test_what_nothing_depends_on_may_change_while_a_run_goes_on() -> None:
     other = load(
-        *("checkpoint.every=7", "checkpoint.keep=1", "record.detections=3", "record.pack_events_every=5"),
+        *("checkpoint.every=7", "checkpoint.keep=1", "record.detections=3", "sinks=[jsonl]"),
         *("patience=30", "workers=2"),
     )
 
@@ -281,7 +282,10 @@ def test_another_part_differs_with_all_of_its_options() -> None:
         ("bad_steps=0", "bad_steps is 0: it should be at least 1"),
         ("patience=-1", "patience is -1"),
         ("record.detections=0", "record.detections is 0: it should be at least 1"),
-        ("record.pack_events_every=0", "record.pack_events_every is 0: it should be at least 1"),
+        ("sinks=[{name: jsonl, pack_every: 0}]", "sinks.pack_every is 0: it should be at least 1"),
+        ("record.pack_events_every=5", "record.pack_events_every is now pack_every of the sink jsonl"),
+        ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `budget`, `given` is now `fixed`)"),
+        ("sinks=[console]", "sinks has no `jsonl`: add it"),
         ("evaluate.frames=0", "evaluate.frames is 0: it should be at least 1"),
         ("efficient_cls.flood=1", "efficient_cls.flood is 1"),
         ("efficient_cls.watch_steps=0", "efficient_cls.watch_steps is 0: it should be at least 1"),

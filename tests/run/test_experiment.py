@@ -16,8 +16,9 @@ from leocod.files.run_directory import RunDirectory, write_text
 from leocod.plugins.diagnosis import WORDS
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
-from leocod.run.config import ExperimentConfig, load_config, parse_override
+from leocod.run.config import ExperimentConfig, load_config
 from leocod.run.experiment import Seeds, build, build_strategy, load_learner, name_run, wrap
+from leocod.run.layers import parse_override
 from leocod.run.session import run_experiment
 from leocod.strategies.icarl import ICaRL
 from leocod.stream.recorded import Stream
@@ -56,10 +57,10 @@ def test_only_offline_training_gets_the_stream_reshuffled() -> None:
 
 def test_a_learner_holds_nothing_of_the_benchmark_after_learning(reachable: Callable[[object], list[object]]) -> None:
     experiment = build(small())
-    for step in experiment.stream.steps():
-        experiment.learner.learn(step)
-
-    hidden = [labels for frame_id, labels in experiment.stream.truth.items() if frame_id not in step.labels]
+    hidden = []
+    for arrival in experiment.stream.arrivals():
+        experiment.learner.learn(arrival.step)
+        hidden += [labels for frame_id, labels in arrival.truth.items() if frame_id not in arrival.step.labels]
     held = reachable(experiment.learner)
 
     assert any(one is experiment.learner.memory for one in held)
@@ -71,12 +72,11 @@ def test_a_learner_holds_nothing_of_the_benchmark_after_learning(reachable: Call
 def test_true_boxes_reach_the_learner_in_the_diagnosis_only() -> None:
     def pseudo_labels(*texts: str) -> int:
         experiment = build(small(*texts))
-        step = next(experiment.stream.steps())
+        step = next(experiment.stream.arrivals()).step
         return sum(len(labels) for labels in experiment.learner.learn(step).pseudo.values())
 
-    experiment = build(small())
-    step = next(experiment.stream.steps())
-    hidden = sum(len(experiment.stream.truth[frame.id]) for frame in step.unlabelled)
+    arrival = next(build(small()).stream.arrivals())
+    hidden = sum(len(arrival.truth[frame.id]) for frame in arrival.step.unlabelled)
 
     assert hidden > 0
     assert pseudo_labels("diagnosis=true_boxes") == hidden
@@ -114,11 +114,9 @@ def test_the_evaluator_scores_as_the_config_says() -> None:
 
 
 def test_the_label_choice_is_the_same_for_every_strategy() -> None:
-    def labelled(strategy: str) -> dict[int, list[int]]:
-        experiment = build(small(f"strategy={strategy}"))
-        for _ in experiment.stream.steps():
-            pass
-        return experiment.labels.frames
+    def labelled(strategy: str) -> dict[int, tuple[int, ...]]:
+        arrivals = build(small(f"strategy={strategy}")).stream.arrivals()
+        return {step: ids for arrival in arrivals for step, ids in arrival.revealed.items()}
 
     assert labelled("icarl") == labelled("incremental") == labelled("offline")
 
@@ -157,10 +155,10 @@ def test_a_diagnosis_cannot_go_on_without_its_truth(kind: str) -> None:
     experiment = build(small(f"diagnosis={kind}"))
     classes = experiment.benchmark.classes
     alone = wrap(experiment.config, build_strategy(experiment.config, classes), classes, None)
-    step = next(experiment.stream.steps())
+    step = next(experiment.stream.arrivals()).step
 
     experiment.learner.learn(step)
-    with pytest.raises(InvalidRun, match="known to its benchmark only"):
+    with pytest.raises(InvalidRun, match="Only the benchmark of this diagnosis knows the true boxes"):
         alone.learn(step)
 
 
@@ -199,7 +197,7 @@ def processed(root: Path) -> Path:
 
 def test_the_given_choice_of_labels_is_followed(tmp_path: Path) -> None:
     own = f"benchmark={{name: oak, root: {processed(tmp_path)}}}"
-    config = small(own, "labels.per_step=1", "labels.choice=given")
+    config = small(own, "labels.per_step=1", "labels.name=fixed")
 
     steps = list(build(config).stream.steps())
 
@@ -208,8 +206,8 @@ def test_the_given_choice_of_labels_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_choice_that_is_not_given_is_told() -> None:
-    with pytest.raises(InvalidConfig, match="wander gives no choice of 4 frames a step"):
-        build(small("labels.choice=given"))
+    with pytest.raises(InvalidConfig, match="wander has no published choice of 4 frames a step"):
+        build(small("labels.name=fixed"))
 
 
 def test_an_open_class_list_starts_with_what_the_weights_know() -> None:
@@ -270,7 +268,7 @@ def test_the_diagnosis_needs_the_truth_about_every_frame(tmp_path: Path) -> None
     write_text(tmp_path / "labels.json", json.dumps(content))
     own = f"benchmark={{name: video, source: {folder}, labels: {tmp_path / 'labels.json'}, hold_out: 0}}"
     experiment = build(small(own, "diagnosis=true_boxes", "labels.per_step=1"))
-    step = next(iter(experiment.stream.steps()))
+    step = next(experiment.stream.arrivals()).step
 
     with pytest.raises(InvalidConfig, match="nobody has labelled frame 1 of"):
         experiment.learner.learn(step)

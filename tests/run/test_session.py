@@ -18,7 +18,8 @@ from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded
 from leocod.files.checkpoint import newest_checkpoint, read_checkpoint, write_checkpoint
 from leocod.files.run_directory import RunDirectory
-from leocod.run.config import load_config, parse_override
+from leocod.run.config import load_config
+from leocod.run.layers import parse_override
 from leocod.run.session import resume_experiment, run_experiment
 from leocod.sinks.base import BaseSink
 from leocod.strategies.base import STRATEGIES
@@ -136,7 +137,7 @@ def test_wherever_it_is_broken_off_it_goes_on_the_same(kind, step, saved, whole,
 OTHERS = {
     "open classes": ["classes=open"],
     "true boxes": ["diagnosis=true_boxes"],
-    "packed events": ["record.pack_events_every=2"],
+    "packed events": ["sinks=[{name: jsonl, pack_every: 2}]"],
     "pruned detections": ["record.detections=1", "evaluate.every=1"],
     "few test frames": ["evaluate.frames=2"],
     "everything labelled": ["labels.per_step=3"],
@@ -181,7 +182,7 @@ def test_it_can_be_broken_off_again_and_again(whole, tmp_path):
 def test_asked_to_stop_while_it_learns_it_saves_that_step_and_goes_on_the_same(step, whole, tmp_path):
     class Asks(BaseSink):
         def __call__(self, event):
-            if event == StepArrived(step):
+            if isinstance(event, StepArrived) and event.step == step:
                 signal.raise_signal(signal.SIGTERM)
 
     rarely = configured("checkpoint.every=100")
@@ -214,7 +215,7 @@ def test_asked_to_stop_while_it_evaluates_it_leaves_at_once_and_evaluates_again(
 def test_asked_twice_it_ends_without_saving_and_goes_on_the_same(whole, tmp_path):
     class Asks(BaseSink):
         def __call__(self, event):
-            if event == StepArrived(1):
+            if isinstance(event, StepArrived) and event.step == 1:
                 signal.raise_signal(signal.SIGINT)
                 signal.raise_signal(signal.SIGINT)
 
@@ -352,7 +353,7 @@ def test_a_config_file_that_was_edited_meanwhile_is_refused_by_the_checkpoint(tm
 
 def test_what_nothing_depends_on_may_be_another_and_is_noted(whole, tmp_path):
     broken_off(tmp_path / "run", configured(), StepLearned, 2)
-    other = configured("checkpoint={every: 2, keep: 5}", "record.pack_events_every=7", "patience=9")
+    other = configured("checkpoint={every: 2, keep: 5}", "sinks=[{name: jsonl, pack_every: 7}]", "patience=9")
 
     resume_experiment(other, tmp_path / "run")
 
@@ -489,7 +490,7 @@ def test_that_the_last_checkpoint_could_not_be_saved_is_told_with_what_ended_the
 
 
 def test_two_sinks_that_a_checkpoint_could_not_tell_apart_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"Sinks of the same name: .*'Counts', 'Counts'"):
+    with pytest.raises(InvalidConfig, match=r"Two sinks have the same class name: .*'Counts', 'Counts'"):
         run_experiment(configured(), tmp_path / "run", [Counts(), Counts()])
 
 

@@ -46,7 +46,7 @@ def shown(console: Console) -> str:
 
 
 def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], console: Console) -> None:
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         for event in events:
             sink(event)
 
@@ -76,7 +76,7 @@ def test_frames_that_were_left_out_are_counted(console: Console) -> None:
 
 
 def test_another_metric_is_named_beside_its_figure(events: list[Event], console: Console) -> None:
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         for event in events:
             sink(replace(event, ap_name="VOC AP50") if isinstance(event, Evaluated) else event)
     console.print(results_table(RESULTS | {"metrics": {"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}}))
@@ -111,7 +111,7 @@ def test_steps_that_were_not_learnt_and_warnings_are_counted(console: Console) -
 
 
 def test_a_step_that_is_refused_and_a_warning_are_told_as_they_come(console: Console) -> None:
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         sink(RunStarted("a run", ("mug",), 9, 0))
         sink(learned(1, refused="the loss [current] is nan"))
         sink(Warned(4, "Pseudo labels have [collapsed]."))
@@ -121,7 +121,7 @@ def test_a_step_that_is_refused_and_a_warning_are_told_as_they_come(console: Con
 
 
 def test_a_run_that_goes_on_says_so_and_its_bar_begins_there(console: Console) -> None:
-    before, sink = ConsoleProgress(console), ConsoleProgress(console)
+    before, sink = ConsoleProgress(console=console), ConsoleProgress(console=console)
     before(RunStarted("a run", ("mug",), 9, 0))
     before(learned(0, 1, 2))
 
@@ -129,13 +129,13 @@ def test_a_run_that_goes_on_says_so_and_its_bar_begins_there(console: Console) -
     with sink:
         sink(RunStarted("a run", ("mug",), 9, 4))
 
-    assert "going on after step 4" in shown(console)
+    assert "resumed after step 4" in shown(console)
     assert "4/9" in shown(console)
     assert "2 labels" in shown(console)
 
 
 def test_a_new_run_does_not_go_on(console: Console) -> None:
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         sink(RunStarted("a run", ("mug",), 9, 0))
 
     assert "going on" not in shown(console)
@@ -143,7 +143,7 @@ def test_a_new_run_does_not_go_on(console: Console) -> None:
 
 @pytest.mark.parametrize("single_pass", [True, False])
 def test_a_frame_that_comes_again_is_one_label_also_in_a_run_that_goes_on(console: Console, single_pass: bool) -> None:
-    before, sink = ConsoleProgress(console), ConsoleProgress(console)
+    before, sink = ConsoleProgress(console=console), ConsoleProgress(console=console)
     before(RunStarted("a run", ("mug",), 9, 0, single_pass=single_pass))
     before(learned(0, 1, 2))
 
@@ -160,7 +160,7 @@ def test_a_frame_that_comes_again_is_one_label_also_in_a_run_that_goes_on(consol
     [(StepArrived(0), "learning"), (StepFinished(0), "waiting"), (StreamEnded(1), "finished")],
 )
 def test_the_bar_says_what_the_run_is_at(console: Console, last: Event, says: str) -> None:
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         sink(RunStarted("a run", ("mug",), 9, 0))
         sink(last)
 
@@ -171,7 +171,7 @@ def test_it_keeps_nothing_of_what_was_found_or_labelled(
     console: Console, reachable: Callable[[object], list[object]]
 ) -> None:
     found = Detections(np.zeros((9, 4), np.float32), np.zeros(9, np.int64), np.zeros(9, np.float32))
-    with ConsoleProgress(console) as sink:
+    with ConsoleProgress(console=console) as sink:
         sink(RunStarted("a run", ("mug",), 50, 0))
         for step in range(50):
             sink(learned(step, 10**6 + step))

@@ -11,13 +11,14 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, RunFinished, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.files.run_directory import list_packed_events
-from leocod.sinks.jsonl import JsonLines
+from leocod.files.run_directory import RunDirectory, list_packed_events
+from leocod.sinks.base import RunInfo
+from leocod.sinks.jsonl import JsonLines, JsonLinesOptions
 
 
 def a_log(folder: Path, *, pack_every: int = 100) -> JsonLines:
     folder.mkdir(exist_ok=True)
-    return JsonLines(folder / "events.jsonl", folder / "events", pack_every=pack_every)
+    return JsonLines(JsonLinesOptions(pack_every=pack_every), run=RunInfo(RunDirectory(folder)))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

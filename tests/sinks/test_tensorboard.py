@@ -2,11 +2,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from leocod.events import Evaluated, Event, RunStarted, StepLearned
-from leocod.sinks.tensorboard import MOST_POINTS, TensorBoard, scalars
+from leocod.files.run_directory import RunDirectory
+from leocod.sinks.base import RunInfo, Thinning
+from leocod.sinks.tensorboard import TensorBoard, scalars
+
+
+def curves(folder: Path) -> TensorBoard:
+    return TensorBoard(run=RunInfo(RunDirectory(folder)))
 
 
 def test_the_curves_are_written(events: list[Event], tmp_path: Path) -> None:
-    with TensorBoard(tmp_path / "tensorboard") as sink:
+    with curves(tmp_path) as sink:
         for event in events:
             sink(event)
 
@@ -55,10 +61,10 @@ class Written:
 def test_a_long_curve_is_thinned_but_not_that_of_the_evaluations(events: list[Event], tmp_path: Path) -> None:
     learned = next(event for event in events if isinstance(event, StepLearned))
     evaluated = next(event for event in events if isinstance(event, Evaluated))
-    sink, written = TensorBoard(tmp_path), Written()
+    sink, written = curves(tmp_path), Written()
     sink._writer = written
 
-    sink(RunStarted("a run", ("mug", "chair", "dog"), 3 * MOST_POINTS, 0))
+    sink(RunStarted("a run", ("mug", "chair", "dog"), 3 * Thinning.MOST_POINTS, 0))
     for step in range(8):
         sink(replace(learned, step=step))
         sink(replace(evaluated, step=step))
@@ -69,10 +75,10 @@ def test_a_long_curve_is_thinned_but_not_that_of_the_evaluations(events: list[Ev
 
 def test_a_run_that_goes_on_writes_beside_what_is_there(events: list[Event], tmp_path: Path) -> None:
     for _ in range(2):
-        with TensorBoard(tmp_path) as sink:
+        with curves(tmp_path) as sink:
             for event in events:
                 sink(event)
 
-    files = list(tmp_path.iterdir())
+    files = list((tmp_path / "tensorboard").iterdir())
     assert len(files) == 2
     assert all(b"memory/bytes" in file.read_bytes() for file in files)

@@ -1,4 +1,4 @@
-"""Streams hand out each step once, with revealed labels only; offline training gets an even part at each step."""
+"""A recorded stream hands out each step once, with the labels of chosen frames only."""
 
 from __future__ import annotations
 
@@ -6,72 +6,35 @@ import importlib
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from leocod.benchmarks.base import Benchmark
-from leocod.errors import InvalidFrame, SourceAway, SourceEnded
-from leocod.labelling.budget import BudgetLabeller
+from leocod.errors import InvalidConfig, InvalidFrame, SourceAway, SourceEnded
+from leocod.labelling.base import Labeller
+from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.stream.recorded import Stream
-from leocod.stream.reshuffled import Reshuffled, Shuffle
-from leocod.types import Frame, Labels
+from leocod.types import Detections, Labels
 
 
-class Small(Benchmark):
-    """Three steps of four frames."""
-
-    name, classes, steps, test = "small", ("a", "b", "c"), 3, ()
-
-    def __init__(self, a_frame):
-        self._frames = [[a_frame(step * 5 + k, (k % 3,)) for k in range(4)] for step in range(3)]
-
-    def frames_of(self, step):
-        return self._frames[step]
-
-
-class Files(Benchmark):
-    """Three steps of two frames, each in a file; frame n has value n."""
-
-    name, classes, steps, test = "files", ("mug",), 3, ()
-
-    def __init__(self, folder, *, on_bad_frame="stop"):
-        self.folder, self.on_bad_frame = folder, on_bad_frame
-
-    def frames_of(self, step):
-        return [
-            (Frame(number, "film", number, (60, 80), self.folder / f"{number}.png"), Labels([[0, 0, 9, 9]], [0]))
-            for number in (2 * step, 2 * step + 1)
-        ]
-
-
-class Camera(Small):
+class Camera(Benchmark):
     """Answers from some step on with an error, so many times."""
 
-    def __init__(self, a_frame, error, *, at=1, times=10**9):
-        super().__init__(a_frame)
-        self.error, self.at, self.times = error, at, times
+    name, classes, steps, test = "camera", ("a", "b", "c"), 3, ()
+
+    def __init__(self, source, error, *, at=1, times=10**9):
+        self.source, self.error, self.at, self.times = source, error, at, times
 
     def frames_of(self, step):
         if step >= self.at and self.times > 0:
             self.times -= 1
             raise self.error
-        return super().frames_of(step)
+        return self.source.frames_of(step)
 
 
-@pytest.fixture
-def stream(a_frame):
-    return Stream(Small(a_frame), BudgetLabeller(2, seed=0))
-
-
-@pytest.fixture
-def folder(tmp_path, a_picture):
-    for number in range(6):
-        a_picture(tmp_path / "film" / f"{number}.png", value=number)
-    return tmp_path / "film"
-
-
-def told(stream):
-    """Of each step: its number, its frames, the labelled ones."""
-    return [(step.index, [frame.id for frame in step.frames], sorted(step.labels)) for step in stream.steps()]
+def drawn(benchmark, per_step=1, **options):
+    """A stream in which so many frames of a step are labelled."""
+    return Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0), **options)
 
 
 def test_every_step_comes_once_in_order(stream):
@@ -93,9 +56,9 @@ def test_starting_after_the_last_step_gives_none(stream):
 
 
 def test_a_learner_cannot_reach_hidden_labels_test_frames_or_the_future(stream, reachable):
-    step = next(stream.steps())
-    hidden = [stream.truth[frame.id] for frame in step.unlabelled]
-    assert hidden
+    arrival = next(stream.arrivals())
+    step = arrival.step
+    assert [arrival.truth[frame.id] for frame in step.unlabelled]
 
     within = reachable(step)
 
@@ -104,86 +67,47 @@ def test_a_learner_cannot_reach_hidden_labels_test_frames_or_the_future(stream, 
     assert {one.id for one in within if type(one).__name__ == "Frame"} == {frame.id for frame in step.frames}
 
 
-def test_offline_gets_every_labelled_frame_as_often_as_there_are_epochs(stream):
-    labelled = sorted(frame.id for step in stream.steps() for frame, _ in step.labelled())
-
-    steps = list(Reshuffled(stream, Shuffle(epochs=3, batch_size=3), seed=1).steps())
-
-    assert len(steps) == 3
-    assert sorted(frame.id for step in steps for frame in step.frames) == sorted(labelled * 3)
-    assert [len(step.frames) for step in steps] == [6, 6, 6]
-
-
-def test_offline_with_few_labels_has_whole_batches_and_steps_without_one(stream):
-    steps = list(Reshuffled(stream, Shuffle(epochs=1, batch_size=6), seed=1).steps())
-
-    assert sorted(len(step.frames) for step in steps) == [0, 0, 6]
-
-
-def test_offline_started_later_goes_on_the_same(stream):
-    whole = told(Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1))
-
-    later = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1).steps(start=1)
-
-    assert [[frame.id for frame in step.frames] for step in later] == [frames for _, frames, _ in whole[1:]]
-
-
-def test_only_offline_keeps_frames_and_says_how_much_that_is(stream):
-    offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
-
-    kept = {frame.id: (frame, labels) for step in offline.steps() for frame, labels in step.labelled()}
-    list(stream.steps())
-
-    assert stream.bytes == 0
-    assert offline.bytes == sum(frame.image().nbytes + labels.bytes for frame, labels in kept.values())
-
-
-def test_offline_training_skips_what_cannot_be_read(folder):
-    (folder / "3.png").unlink()
-    stream = Stream(Files(folder, on_bad_frame="skip"), BudgetLabeller(2, seed=0))
-    offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
-
-    frames, skipped = [], {}
-    for step in offline.steps():
-        frames += [frame.id for frame in step.frames]
-        skipped |= offline.skipped
-
-    assert sorted(frames) == sorted([0, 1, 2, 4, 5] * 2)
-    assert list(skipped) == [3]
-
-
-def test_a_source_that_is_away_ends_an_impatient_stream_with_its_step(a_frame):
-    steps = Stream(Camera(a_frame, SourceAway("The camera is unplugged.")), BudgetLabeller(2, seed=0)).steps()
+def test_a_source_that_is_away_ends_an_impatient_stream_with_its_step(small):
+    steps = drawn(Camera(small, SourceAway("The camera is unplugged.")), 2).steps()
     next(steps)
 
     with pytest.raises(SourceAway, match=r"^Step 1: The camera is unplugged\.$"):
         next(steps)
 
 
-def test_a_source_that_stays_away_ends_a_patient_stream_when_patience_does(a_frame):
-    camera = Camera(a_frame, SourceAway("Unplugged."), at=0)
-    stream = Stream(camera, BudgetLabeller(2, seed=0), patience=0.1, pause=0.01)
-    began = time.monotonic()
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def test_a_source_that_stays_away_ends_a_patient_stream_when_patience_does(small, monkeypatch):
+    camera, clock = Camera(small, SourceAway("Unplugged."), at=0), Clock()
+    monkeypatch.setattr("leocod.stream.recorded.time", clock)
 
     with pytest.raises(SourceAway, match="Step 0: Unplugged"):
-        next(stream.steps())
+        next(drawn(camera, patience=0.5, pause=0.2).steps())
 
-    assert 0.1 <= time.monotonic() - began < 5
-    assert camera.times < 10**9 - 2
+    assert clock.now == pytest.approx(0.5)
+    assert camera.times == 10**9 - 4
 
 
-def test_a_source_that_is_back_in_time_gives_the_same_steps_and_a_warning(a_frame, stream, caplog):
-    camera = Camera(a_frame, SourceAway("Unplugged."), at=1, times=3)
-    patient = Stream(camera, BudgetLabeller(2, seed=0), patience=60, pause=0.01)
+def test_a_source_that_is_back_in_time_gives_the_same_steps_and_a_warning(small, stream, told, caplog):
+    camera = Camera(small, SourceAway("Unplugged."), at=1, times=3)
+    patient = drawn(camera, 2, patience=60, pause=0.01)
 
-    steps, warnings = [], []
-    for step in patient.steps():
-        steps.append((step.index, [frame.id for frame in step.frames], sorted(step.labels)))
-        warnings.append(list(patient.warnings))
+    arrivals = list(patient.arrivals())
 
     assert camera.times == 0
-    assert steps == told(stream)
-    assert warnings == [[], ["The source was away: Unplugged."], []]
+    assert [sorted(arrival.step.labels) for arrival in arrivals] == [labelled for _, _, labelled in told(stream)]
+    assert [arrival.warnings for arrival in arrivals] == [(), ("The source was away: Unplugged.",), ()]
     assert "Step 1: Unplugged. Waiting up to 60 s for it." in caplog.text
     assert len(caplog.records) == 1
 
@@ -231,27 +155,27 @@ def distant(tmp_path, tmp_path_factory, monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_source_is_awaited_and_ends_whoever_reads_it(workers, distant):
-    stream = Stream(distant, BudgetLabeller(1, seed=0), workers=workers, patience=60, pause=0.01)
+def test_a_source_is_awaited_and_ends_whoever_reads_it(workers, distant, told):
+    stream = drawn(distant, 1, workers=workers, patience=60, pause=0.01)
 
     assert told(stream) == [(0, [0], [0]), (1, [1], [1])]
 
 
 @pytest.mark.parametrize("on_bad_frame", ["stop", "skip"])
-def test_a_step_of_which_no_file_is_there_is_a_source_that_is_away(folder, on_bad_frame):
+def test_a_step_of_which_no_file_is_there_is_a_source_that_is_away(files, folder, on_bad_frame):
     for number in (2, 3):
         (folder / f"{number}.png").unlink()
-    steps = Stream(Files(folder, on_bad_frame=on_bad_frame), BudgetLabeller(1, seed=0)).steps()
+    steps = drawn(files(on_bad_frame=on_bad_frame), 1).steps()
     next(steps)
 
     with pytest.raises(SourceAway, match=r"Step 1: .*2\.png"):
         next(steps)
 
 
-def test_a_folder_that_is_back_in_time_gives_the_same_step(folder):
-    whole = told(Stream(Files(folder), BudgetLabeller(1, seed=0)))
+def test_a_folder_that_is_back_in_time_gives_the_same_step(files, folder, told):
+    whole = told(drawn(files(), 1))
     folder.rename(folder.with_name("away"))
-    stream = Stream(Files(folder, on_bad_frame="skip"), BudgetLabeller(1, seed=0), patience=60, pause=0.01)
+    stream = drawn(files(on_bad_frame="skip"), 1, patience=60, pause=0.01)
     back = threading.Timer(0.1, lambda: folder.with_name("away").rename(folder))
     back.start()
 
@@ -259,30 +183,30 @@ def test_a_folder_that_is_back_in_time_gives_the_same_step(folder):
 
     back.join()
     assert steps == whole
-    assert stream.skipped == {}
 
 
-def test_a_file_that_is_missing_among_others_is_one_bad_frame(folder):
+def test_a_file_that_is_missing_among_others_is_one_bad_frame(files, folder, told):
     (folder / "2.png").unlink()
-    stream = Stream(Files(folder, on_bad_frame="skip"), BudgetLabeller(1, seed=0), patience=60, pause=60)
+    stream = drawn(files(on_bad_frame="skip"), 1, patience=60, pause=60)
 
-    steps = [[frame.id for frame in step.frames] for step in stream.steps()]
+    arrivals = list(stream.arrivals())
 
-    assert steps == [[0, 1], [3], [4, 5]]
+    assert [[frame.id for frame in arrival.step.frames] for arrival in arrivals] == [[0, 1], [3], [4, 5]]
+    assert [list(arrival.skipped) for arrival in arrivals] == [[], [2], []]
     with pytest.raises(InvalidFrame, match=r"2\.png"):
-        told(Stream(Files(folder), BudgetLabeller(1, seed=0), patience=60, pause=60))
+        told(drawn(files(), 1, patience=60, pause=60))
 
 
-def test_files_that_are_there_and_damaged_are_not_waited_for(folder):
+def test_files_that_are_there_and_damaged_are_not_waited_for(files, folder):
     (folder / "2.png").write_bytes(b"no picture")
     (folder / "3.png").unlink()
-    stream = Stream(Files(folder, on_bad_frame="skip"), BudgetLabeller(1, seed=0), patience=60, pause=60)
+    stream = drawn(files(on_bad_frame="skip"), 1, patience=60, pause=60)
 
     assert [len(step.frames) for step in stream.steps()] == [2, 0, 2]
 
 
-def test_a_source_that_ends_early_ends_the_steps_and_says_so(a_frame, caplog):
-    stream = Stream(Camera(a_frame, SourceEnded("The film is over."), at=2), BudgetLabeller(2, seed=0))
+def test_a_source_that_ends_early_ends_the_steps_and_says_so(small, caplog):
+    stream = drawn(Camera(small, SourceEnded("The film is over."), at=2), 2)
 
     steps = [step.index for step in stream.steps()]
 
@@ -290,16 +214,89 @@ def test_a_source_that_ends_early_ends_the_steps_and_says_so(a_frame, caplog):
     assert caplog.messages == ["The film is over."]
 
 
-def test_news_from_those_who_read_ahead_that_is_out_of_date_is_not_believed(stream, a_frame, monkeypatch, caplog):
+def test_news_from_those_who_read_ahead_that_is_out_of_date_is_not_believed(small, monkeypatch, caplog):
     monkeypatch.setattr(
         "leocod.stream.recorded.prefetch", lambda read, indices, workers: iter(["Unplugged."] * len(indices))
     )
-    well = Stream(Small(a_frame), BudgetLabeller(2, seed=0), workers=1, patience=0.2, pause=0.1)
+    well = drawn(small, 2, workers=1, patience=0.2, pause=0.1)
 
-    steps, warnings = [], []
-    for step in well.steps():
-        steps.append(step.index)
-        warnings += well.warnings
+    arrivals = list(well.arrivals())
 
-    assert steps == [0, 1, 2]
-    assert warnings == caplog.messages == []
+    assert [arrival.step.index for arrival in arrivals] == [0, 1, 2]
+    assert [arrival.warnings for arrival in arrivals] == [(), (), ()]
+    assert caplog.messages == []
+
+
+class Surest(Labeller):
+    """Asks for the frame in which the learner finds most, and counts its answers."""
+
+    asked = 0
+
+    def choose(self, request):
+        found = request.predict(request.frames)
+        self.asked += 1
+        return [max(zip(request.frames, found, strict=True), key=lambda pair: len(pair[1]))[0].id]
+
+    def state_dict(self):
+        return {"asked": self.asked}
+
+    def load_state_dict(self, state):
+        self.asked = state["asked"]
+
+
+def bright_things(images):
+    """A learner that finds a box in the brightest image."""
+    best = max(range(len(images)), key=lambda number: images[number].sum())
+    box = Detections(np.array([[0, 0, 5, 5]], np.float32), np.array([0]), np.array([0.9], np.float32))
+    return [box if number == best else Detections.none() for number in range(len(images))]
+
+
+def test_a_labeller_may_ask_what_the_learner_predicts(small):
+    for arrival in Stream(small, Surest()).arrivals(predict=bright_things):
+        brightest = max(arrival.step.frames, key=lambda frame: int(frame.image().sum()))
+
+        assert list(arrival.step.labels) == [brightest.id]
+
+
+def test_a_labeller_asks_about_frames_that_cannot_be_read_and_gets_nothing(files, folder):
+    (folder / "3.png").write_bytes(b"no picture")
+
+    arrivals = list(Stream(files(on_bad_frame="skip"), Surest()).arrivals(predict=bright_things))
+
+    assert [list(arrival.step.labels) for arrival in arrivals] == [[1], [2], [5]]
+
+
+def test_a_labeller_never_sees_hidden_truth(small, reachable):
+    seen = []
+
+    class Spy(Labeller):
+        def choose(self, request):
+            seen.extend(reachable(request))
+            return []
+
+    list(Stream(small, Spy()).arrivals(predict=bright_things))
+
+    hidden = {id(labels) for step in range(3) for _, labels in small.frames_of(step)}
+    assert hidden
+    assert not hidden & {id(one) for one in seen}
+
+
+def test_the_state_of_a_labeller_travels_with_each_step(small):
+    stream = Stream(small, Surest())
+    states = [arrival.state for arrival in stream.arrivals(predict=bright_things)]
+
+    again = Stream(small, Surest())
+    again.load_state_dict(states[0])
+    resumed = [arrival.state for arrival in again.arrivals(1, predict=bright_things)]
+
+    assert states == [{"asked": 1}, {"asked": 2}, {"asked": 3}]
+    assert resumed == states[1:]
+
+
+def test_a_labeller_that_chooses_frames_of_another_step_is_told_so(small):
+    class Wrong(Labeller):
+        def choose(self, request):
+            return [99]
+
+    with pytest.raises(InvalidConfig, match=r"The labeller chose frames \[99\] at step 0, which are not in the step"):
+        next(Stream(small, Wrong()).steps())

@@ -15,8 +15,8 @@ from leocod.errors import InvalidConfig, InvalidFrame
 
 if TYPE_CHECKING:
     from leocod.benchmarks.base import Benchmark
+    from leocod.data.convert import LabelChoice
     from leocod.run.config import ExperimentConfig
-    from leocod.run.record.labels import LabelRecord
     from leocod.types import Image, LabelledFrame, Labels
 
 COSTS = (16, 8, 4, 2, 1)
@@ -121,7 +121,8 @@ def convert(
 
 def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
     """A benchmark with its own options set, and the config of a run on it."""
-    from leocod.run.config import load_mapping, overlay, parse_override
+    from leocod.run.config import load_mapping
+    from leocod.run.layers import overlay, parse_override
 
     layers: list[dict[str, Any]] = [{"benchmark": {"name": name}}, {"seed": seed}]
     # In `leocod run` the same option is called benchmark.steps: either name will do.
@@ -191,12 +192,14 @@ def _costs(text: str | None, frames_per_step: int) -> list[int]:
     return list(dict.fromkeys(costs))
 
 
-def _labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, choice: Choice) -> LabelRecord:
+def _labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, choice: Choice) -> LabelChoice:
     """What a run on this benchmark is given at this cost."""
-    from leocod.run.config import LabelsOptions
+    from leocod.data.convert import LabelChoice
+    from leocod.run.choices import LabelsChoice
     from leocod.run.experiment import build_labeller
-    from leocod.run.record.labels import LabelRecord
+    from leocod.stream.recorded import Stream
 
     given = choice == "given" and benchmark.given(cost) is not None
-    options = LabelsOptions(per_step=cost, choice="given" if given else "drawn")
-    return LabelRecord(build_labeller(config.model_copy(update={"labels": options}), benchmark))
+    labels = LabelsChoice.model_validate({"name": "fixed" if given else "budget", "per_step": cost})
+    labeller = build_labeller(config.model_copy(update={"labels": labels}), benchmark)
+    return LabelChoice(Stream(benchmark, labeller))

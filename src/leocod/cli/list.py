@@ -1,4 +1,4 @@
-"""`leocod list`: every strategy, detector and benchmark, and all options."""
+"""`leocod list`: everything that can be chosen by name, and every option."""
 
 from __future__ import annotations
 
@@ -14,50 +14,63 @@ console = Console(highlight=False)
 
 
 def list_parts() -> None:
-    """Show every strategy, detector and benchmark, and all options with their defaults."""
+    """Show everything that can be chosen by name, and all options with their defaults."""
     from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
-    from leocod.run.config import PARTS, CheckpointOptions, EvaluateOptions, LabelsOptions, RecordOptions
+    from leocod.run.choices import CHOICES, Choice, SinkChoice
+    from leocod.run.config import ExperimentConfig
 
-    for part in PARTS.values():
-        kind = part.kind
-        folder = kind.package.rpartition(".")[2]
-        console.print(
-            f"\n[bold]{folder}[/bold]  --{kind.name} NAME, options by --set {kind.name}.OPTION=VALUE", soft_wrap=True
-        )
-        for name in kind.names():
-            found = kind.find(name)
+    choices: dict[str, type[Choice]] = {**CHOICES, "sinks": SinkChoice}
+    for key, choice in choices.items():
+        flag = f"--{key} NAME" if key in ("benchmark", "detector", "strategy") else f"--set {key}.name=NAME"
+        usage = "--set sinks=[NAME,...]" if key == "sinks" else f"{flag}, options by --set {key}.OPTION=VALUE"
+        _print_title(choice.kind.package.rpartition(".")[2], usage)
+        for name in choice.kind.names():
+            found = choice.kind.find(name)
             _print_part(name, found.__doc__, found.Options)
-    console.print(
-        "\n[bold]plug-in[/bold]  --efficient-cls, options by --set efficient_cls.OPTION=VALUE", soft_wrap=True
-    )
+    _print_title("plug-in", "--efficient-cls, options by --set efficient_cls.OPTION=VALUE")
     _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
-    console.print("\n[bold]the run[/bold]  options by --set labels.OPTION=VALUE and so on", soft_wrap=True)
-    _print_part("labels", LabelsOptions.__doc__, LabelsOptions)
-    _print_part("evaluate", EvaluateOptions.__doc__, EvaluateOptions)
-    _print_part("checkpoint", CheckpointOptions.__doc__, CheckpointOptions)
-    _print_part("record", RecordOptions.__doc__, RecordOptions)
+    _print_title("the run", "options by --set OPTION=VALUE")
+    _print_options(ExperimentConfig, leave_out={*CHOICES, "sinks", "efficient_cls"})
+
+
+def _print_title(title: str, usage: str) -> None:
+    from rich.markup import escape
+
+    console.print(f"\n[bold]{title}[/bold]  {escape(usage)}", soft_wrap=True)
 
 
 def _print_part(name: str, text: str | None, options: type[Settings]) -> None:
     from rich.markup import escape
+
+    console.print(f"  [cyan]{name}[/cyan]  {escape(_first_sentence(text))}", soft_wrap=True)
+    _print_options(options)
+
+
+def _print_options(options: type[Settings], leave_out: set[str] | frozenset[str] = frozenset()) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
-    summary = text.strip().splitlines()[0] if text else ""
-    console.print(f"  [cyan]{name}[/cyan]  {escape(summary)}", soft_wrap=True)
     table = Table.grid("", "", "", padding=(0, 2))
-    for key, default, meaning in _options(options, prefix=""):
-        table.add_row(f"      {key}", escape(default), f"[dim]{escape(meaning)}[/dim]")
+    for key, default, meaning in _list_options(options, prefix=""):
+        if key.split(".")[0] not in leave_out:
+            table.add_row(f"      {key}", escape(default), f"[dim]{escape(meaning)}[/dim]")
     console.print(table)
 
 
-def _options(options: type[Settings], prefix: str) -> Iterator[tuple[str, str, str]]:
+def _first_sentence(text: str | None) -> str:
+    """The first paragraph of a docstring: whole sentences, however the lines are wrapped."""
+    return " ".join((text or "").strip().split("\n\n")[0].split())
+
+
+def _list_options(options: type[Settings], prefix: str) -> Iterator[tuple[str, str, str]]:
     """Key, default and meaning of every option, inner ones too."""
+    from leocod.run.choices import Choice
     from leocod.settings import Settings
 
     for key, field in options.model_fields.items():
         default = field.get_default(call_default_factory=True)
-        if isinstance(default, Settings):
-            yield from _options(type(default), f"{prefix}{key}.")
+        if isinstance(default, Settings) and not isinstance(default, Choice):
+            yield from _list_options(type(default), f"{prefix}{key}.")
         else:
             yield (
                 f"{prefix}{key}",

@@ -124,7 +124,8 @@ def run(
     Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
     Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
     """
-    from leocod.run.config import load_config, parse_override
+    from leocod.run.config import load_config, load_run_config
+    from leocod.run.layers import parse_override
 
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
@@ -138,28 +139,27 @@ def run(
         raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
     layers += [parse_override(text) for text in overrides or ()]
     if resume and out:
-        raise InvalidConfig("--resume goes on in the directory of the run. Leave --out out.")
+        raise InvalidConfig("--out cannot be combined with --resume: a resumed run stays in its directory.")
 
     from leocod.files.run_directory import RunDirectory
 
-    own = RunDirectory.open(resume).config if resume else None
-    chosen = load_config(config or own, layers)
+    stored = RunDirectory.open(resume).config if resume and not config else None
+    chosen = load_run_config(stored, layers) if stored else load_config(config, layers)
 
     from leocod.files.run_directory import find_free_path, refuse_if_taken
     from leocod.run.experiment import name_run
     from leocod.run.session import resume_experiment, run_experiment
-    from leocod.sinks.console import ConsoleProgress, results_table
+    from leocod.sinks.console import results_table
     from leocod.training import distributed
 
     directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
     with _told_how_to_go_on(directory), distributed.process_group(chosen.device):
-        progress = ConsoleProgress(console)
         if resume:
-            results = resume_experiment(chosen, directory, [progress])
+            results = resume_experiment(chosen, directory)
         else:
-            # Said at once, not after the world has been built.
+            # Checked first, not after the world has been built.
             distributed.check_on_rank0(lambda: refuse_if_taken(directory))
-            results = run_experiment(chosen, directory, [progress])
+            results = run_experiment(chosen, directory)
     if results is not None:
         console.print(results_table(results))
         _say(f"Report: {directory / 'report.html'}")
@@ -286,7 +286,8 @@ def pretrain(
     overrides: Override = None,
 ) -> None:
     """Make starting weights for the tiny detector, in a world of their own. --set takes the options of pre-training."""
-    from leocod.run.config import overlay, parse_override, validate
+    from leocod.run.choices import validate
+    from leocod.run.layers import overlay, parse_override
     from leocod.run.pretrain import PretrainOptions
     from leocod.run.pretrain import pretrain as make_weights
 

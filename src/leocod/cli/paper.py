@@ -70,7 +70,7 @@ def paper(
     """
     from leocod.paper.plan import Plan, benchmark_config
     from leocod.paper.table import load, names
-    from leocod.run.config import parse_override
+    from leocod.run.layers import parse_override
 
     if tables == ["list"]:
         _list_tables()

@@ -19,8 +19,9 @@ from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
 from leocod.files.images import Upright
 from leocod.files.run_directory import atomic_directory, format_step, write_json
 from leocod.run.record.labels import LabelRecord
+from leocod.stream.recorded import Stream
 from leocod.text import one_line
-from leocod.types import Frame, Labels
+from leocod.types import Frame, LabelledFrame, Labels
 
 Layout = Literal["processed", "coco"]
 
@@ -28,12 +29,26 @@ LONGEST_NAME = 120
 """Letters of a video or a picture where it becomes part of a path."""
 
 
+class LabelChoice(LabelRecord):
+    """Which frames a person labels at one annotation cost."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(Path("labels.json"), stream.labeller.describe())
+        self.stream = stream
+
+    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
+        """The labels of a step, which the record notes."""
+        revealed = self.stream.reveal(step, pairs)
+        self.add(step, revealed)
+        return revealed
+
+
 def convert(
     benchmark: Benchmark,
     out: Path,
     *,
     to: Layout,
-    labels: Mapping[int, LabelRecord],
+    labels: Mapping[int, LabelChoice],
     link: bool = False,
     tell: Callable[[], None] = lambda: None,
 ) -> int:
@@ -70,7 +85,7 @@ class _Placed:
     """The annotation costs, in frames a step, at which it is labelled."""
 
 
-def _placed(benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> Iterator[tuple[list[_Placed], int]]:
+def _placed(benchmark: Benchmark, labels: Mapping[int, LabelChoice]) -> Iterator[tuple[list[_Placed], int]]:
     """Each step with the test frames that follow it, and how many of its frames are left out.
 
     What cannot be read is, if the benchmark says so.
@@ -169,7 +184,7 @@ class _Writer(Protocol):
 class _Processed:
     """The authors' layout: a json for every frame, and lists of them with the labelled ones marked."""
 
-    def __init__(self, pictures: _Pictures, benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> None:
+    def __init__(self, pictures: _Pictures, benchmark: Benchmark, labels: Mapping[int, LabelChoice]) -> None:
         self.pictures = pictures
         self.classes = benchmark.classes
         self.name = _plain(benchmark.name)
@@ -213,7 +228,7 @@ class _Processed:
 class _Coco:
     """One COCO json that also says what belongs to which step, and the labelled frames of each cost."""
 
-    def __init__(self, pictures: _Pictures, benchmark: Benchmark, labels: Mapping[int, LabelRecord]) -> None:
+    def __init__(self, pictures: _Pictures, benchmark: Benchmark, labels: Mapping[int, LabelChoice]) -> None:
         self.pictures = pictures
         self.classes = benchmark.classes
         self.labels = labels

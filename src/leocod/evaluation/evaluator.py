@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from leocod.errors import InvalidData
 from leocod.evaluation.ap import NAMES, Scorer, Style
-from leocod.types import Detections, Image, LabelledFrame
+from leocod.types import Detections, Frame, LabelledFrame, Predict
 
 
 class Evaluator:
@@ -23,12 +23,17 @@ class Evaluator:
         classes: tuple[str, ...],
         *,
         every: int,
-        last_step: int,
+        last_step: int | None = None,
         batch: int = 32,
         style: Style = "coco",
         frames: int | None = None,
+        prequential: bool = False,
     ) -> None:
-        """`frames`: how many of the test frames are looked at, evenly spread; None: all."""
+        """`last_step`: None where nobody knows how long the stream is; it is evaluated once it has ended.
+
+        `frames`: how many of the test frames are looked at, evenly spread; None: all. `prequential`: try the learner on
+        the frames of each step, too, before it learns from them.
+        """
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
         test = test if frames is None else [test[place] for place in spread_evenly(len(test), frames)]
@@ -36,6 +41,7 @@ class Evaluator:
         self.classes = classes
         self.every = every
         self.last_step = last_step
+        self.prequential = prequential
         self.batch = batch
         self.ap_name = NAMES[style]
         truth = {frame.id: labels for frame, labels in test}
@@ -47,20 +53,23 @@ class Evaluator:
         """Whether to evaluate once this step is learnt. Steps count from 0: every 100 means after steps 99, 199, ..."""
         return (step_index + 1) % self.every == 0 or step_index == self.last_step
 
-    def evaluate(
-        self, predict: Callable[[Sequence[Image]], list[Detections]]
-    ) -> tuple[dict[str, float | None], dict[int, Detections]]:
+    def evaluate(self, predict: Predict) -> tuple[dict[str, float | None], dict[int, Detections]]:
         """AP50 by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
-        detections: dict[int, Detections] = {}
-        for start in range(0, len(self.test), self.batch):
-            frames = [frame for frame, _ in self.test[start : start + self.batch]]
-            found = predict([frame.image() for frame in frames])
-            detections |= {frame.id: one for frame, one in zip(frames, found, strict=True)}
+        detections = self.detect(predict, [frame for frame, _ in self.test])
         precision = self._scorer.score(detections)
         by_class = {
             name: None if np.isnan(value) else float(value) for name, value in zip(self.classes, precision, strict=True)
         }
         return by_class, detections
+
+    def detect(self, predict: Predict, frames: Sequence[Frame]) -> dict[int, Detections]:
+        """What is found in each frame, by its id."""
+        detections: dict[int, Detections] = {}
+        for start in range(0, len(frames), self.batch):
+            batch = frames[start : start + self.batch]
+            found = predict([frame.image() for frame in batch])
+            detections |= {frame.id: one for frame, one in zip(batch, found, strict=True)}
+        return detections
 
 
 def spread_evenly(length: int, count: int) -> list[int]:

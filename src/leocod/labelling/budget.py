@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+from typing import ClassVar
 
 import numpy as np
 
-from leocod.errors import InvalidConfig
-from leocod.types import LabelledFrame, Labels
+from leocod.labelling.base import Labeller, LabellerOptions, LabelRequest
 
 
-class BudgetLabeller:
-    """A fixed number of frames a step, drawn at random: the paper's annotation cost.
+class BudgetOptions(LabellerOptions):
+    """Options of a budget for each step."""
+
+    nested: bool = False
+    """The frames of a smaller budget are among those of a larger one. Off, as in the authors' data: each budget is
+    drawn by itself."""
+
+
+class BudgetLabeller(Labeller):
+    """Draws a fixed number of frames in each step at random: the paper's annotation cost.
 
     The draw depends on the seed, the budget and the step alone, so every strategy gets the same labels and any
     step can be reached directly. Nested draws do not depend on the budget: a smaller one gets a part of a larger one's.
     """
 
-    def __init__(self, per_step: int, *, seed: int, nested: bool = False) -> None:
-        if per_step < 0:
-            raise InvalidConfig(f"labels.per_step is {per_step}: it must be 0 or more.")
-        self.per_step = per_step
-        self.seed = seed
-        self.nested = nested
+    Options: ClassVar[type[LabellerOptions]] = BudgetOptions
+    options: BudgetOptions
 
-    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
+    def choose(self, request: LabelRequest) -> Iterable[int]:
         # A budget of 0 has nothing to draw, so its place is free for what all budgets share.
-        draw = np.random.default_rng([self.seed, 0 if self.nested else self.per_step, step])
-        # A frame whose labels nobody knows has its turn all the same, so that it changes nothing for the others.
-        turns = [number for number in draw.permutation(len(pairs)) if pairs[number][1].known]
-        return {pairs[number][0].id: pairs[number][1] for number in sorted(turns[: self.per_step])}
+        draw = np.random.default_rng([self.seed, 0 if self.options.nested else self.options.per_step, request.step])
+        order = draw.permutation(len(request.frames))
+        # A frame that nobody can label has its turn all the same, so that it changes nothing for the others.
+        turns = [number for number in order if request.frames[number].id in request.available]
+        return [request.frames[number].id for number in sorted(turns[: self.options.per_step])]

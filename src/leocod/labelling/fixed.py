@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+from typing import ClassVar
 
-from leocod.types import LabelledFrame, Labels
+from leocod.errors import InvalidConfig
+from leocod.labelling.base import Labeller, LabellerOptions, LabelRequest, StreamInfo
 
 
-class FixedLabeller:
-    """The frames that somebody chose before, such as a published selection, and no others.
+class FixedOptions(LabellerOptions):
+    """Options of a choice that comes with the data."""
 
-    A chosen frame that nobody has labelled is not revealed.
-    """
 
-    seed = None
-    nested = False
+class FixedLabeller(Labeller):
+    """Takes the frames that the data's own files choose at this cost, as the authors' `train_anno<k>.csv` do."""
 
-    def __init__(self, chosen: frozenset[int], *, per_step: int) -> None:
-        """`per_step` is the budget that the choice was made for. Nothing depends on it; it is kept for the record."""
+    Options: ClassVar[type[LabellerOptions]] = FixedOptions
+
+    def __init__(self, options: FixedOptions | None = None, *, seed: int = 0, stream: StreamInfo | None = None) -> None:
+        super().__init__(options, seed=seed, stream=stream)
+        chosen = stream.published(self.options.per_step) if stream else None
+        if chosen is None:
+            raise InvalidConfig(
+                f"labels.name is 'fixed', but {stream.name if stream else 'the stream'} has no published choice of "
+                f"{self.options.per_step} frames a step. Use labels.name=budget, or another labels.per_step."
+            )
         self.chosen = chosen
-        self.per_step = per_step
 
-    def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
-        return {frame.id: labels for frame, labels in pairs if frame.id in self.chosen and labels.known}
+    def choose(self, request: LabelRequest) -> Iterable[int]:
+        return [frame.id for frame in request.frames if frame.id in self.chosen]

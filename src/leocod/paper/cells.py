@@ -13,8 +13,9 @@ from typing import Any, Literal
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.table import Row, Table
-from leocod.run.config import ExperimentConfig, find_changes, load_config, load_mapping, overlay
+from leocod.run.config import ExperimentConfig, find_changes, load_config, load_mapping
 from leocod.run.experiment import name_run
+from leocod.run.layers import overlay
 from leocod.run.session import read_finished, resume_experiment, run_experiment
 
 State = Literal["new", "begun", "finished"]

@@ -16,7 +16,8 @@ from leocod.errors import InvalidFrame, InvalidRun, SourceEnded
 from leocod.evaluation.evaluator import spread_evenly
 from leocod.paper.cells import Cell
 from leocod.paper.processes import run_cells
-from leocod.run.config import FRAMES_PER_STEP, BenchmarkPart, ExperimentConfig, load_mapping
+from leocod.run.choices import BenchmarkChoice
+from leocod.run.config import FRAMES_PER_STEP, ExperimentConfig, load_mapping
 from leocod.settings import Settings
 from leocod.types import Frame, LabelledFrame
 
@@ -45,7 +46,7 @@ COUNTED_IN_STEPS = {"strategy": "boundary_every", "efficient_cls": "warmup_steps
 class ExcerptOptions(Settings):
     """Options of an excerpt."""
 
-    whole: BenchmarkPart
+    whole: BenchmarkChoice
     """What it is taken from."""
     steps: int
     """Of them at most."""

@@ -12,7 +12,8 @@ from leocod.files.documents import read_yaml
 from leocod.files.run_directory import write_text
 from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
 from leocod.paper.table import Row, Table
-from leocod.run.config import describe_changes, load_config, load_mapping, overlay
+from leocod.run.config import describe_changes, load_config, load_mapping
+from leocod.run.layers import overlay
 
 STANDARD: Mapping[str, Any] = {
     "benchmark": {"name": "wander"},

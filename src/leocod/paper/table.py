@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.files.documents import parse_mapping
-from leocod.run.config import load_mapping, overlay
+from leocod.run.config import load_mapping
+from leocod.run.layers import overlay
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
 

@@ -36,7 +36,7 @@ class View:
     flip: bool
 
     @classmethod
-    def drawn(cls, size: tuple[int, int], random: np.random.Generator) -> Self:
+    def draw(cls, size: tuple[int, int], random: np.random.Generator) -> Self:
         """Of a frame of this size."""
         height, width = round(size[0] * CROP), round(size[1] * CROP)
         return cls(
@@ -61,15 +61,15 @@ def augment(pairs: Sequence[LabelledFrame], random: np.random.Generator) -> list
     What comes out is what torchvision gives frame by frame (crop, rotate with bilinear interpolation, horizontal flip,
     clamp), without its cost for each: most of that was a matrix product over all pixels to say where they come from.
     """
-    views = [View.drawn(frame.size, random) for frame, _ in pairs]
-    moved = _moved([labels for _, labels in pairs], views)
+    views = [View.draw(frame.size, random) for frame, _ in pairs]
+    moved = _move_boxes([labels for _, labels in pairs], views)
     return [
-        (Frame(frame.id, frame.video, frame.index, view.size, _shown(frame.image(), view)), labels)
+        (Frame(frame.id, frame.video, frame.index, view.size, _render(frame.image(), view)), labels)
         for (frame, _), view, labels in zip(pairs, views, moved, strict=True)
     ]
 
 
-def _shown(pixels: Image, view: View) -> Image:
+def _render(pixels: Image, view: View) -> Image:
     """The pixels in the view. Frame by frame: all of a step at once do not fit into the processor's cache."""
     height, width = view.size
     cut = pixels[view.top : view.top + height, view.left : view.left + width]
@@ -99,27 +99,27 @@ def _shown(pixels: Image, view: View) -> Image:
     return shown
 
 
-def _moved(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
+def _move_boxes(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
     """The labels in their views, all boxes together."""
     counts = [len(one) + len(one.unsure) for one in given]
     boxes = np.concatenate([np.zeros((0, 4), np.float32), *(part for one in given for part in (one.boxes, one.unsure))])
 
-    def of_each_box(values: Sequence[Sequence[float]], width: int) -> Floats:
+    def repeat_per_box(values: Sequence[Sequence[float]], width: int) -> Floats:
         return np.repeat(np.array(values, np.float32).reshape(-1, width), counts, axis=0)
 
-    ends = of_each_box([view.size[::-1] * 2 for view in views], 4)
-    boxes = np.clip(boxes - of_each_box([(view.left, view.top) * 2 for view in views], 4), 0, ends)
+    ends = repeat_per_box([view.size[::-1] * 2 for view in views], 4)
+    boxes = np.clip(boxes - repeat_per_box([(view.left, view.top) * 2 for view in views], 4), 0, ends)
     # Asked before the rotation too: it would blow up what is only a line on the border to a box around nothing.
     kept = _has_extent(boxes)
-    boxes = np.clip(_turned(boxes, of_each_box([view.turn() for view in views], 6)), 0, ends)
+    boxes = np.clip(_rotate_boxes(boxes, repeat_per_box([view.turn() for view in views], 6)), 0, ends)
     mirrored = np.stack([ends[:, 0] - boxes[:, 2], boxes[:, 1], ends[:, 0] - boxes[:, 0], boxes[:, 3]], axis=1)
-    boxes = np.where(of_each_box([[view.flip] for view in views], 1) > 0, np.clip(mirrored, 0, ends), boxes)
+    boxes = np.where(repeat_per_box([[view.flip] for view in views], 1) > 0, np.clip(mirrored, 0, ends), boxes)
     kept &= _has_extent(boxes)
     ranges = np.split(np.arange(len(boxes)), np.cumsum(counts)[:-1]) if given else []
-    return [_with_boxes(labels, boxes[one], kept[one]) for labels, one in zip(given, ranges, strict=True)]
+    return [_replace_boxes(labels, boxes[one], kept[one]) for labels, one in zip(given, ranges, strict=True)]
 
 
-def _turned(boxes: Floats, turns: Floats) -> Floats:
+def _rotate_boxes(boxes: Floats, turns: Floats) -> Floats:
     """The upright boxes around the turned ones."""
     a, b, c, d, e, f = turns.T[..., None]
     x, y = boxes[:, [0, 2, 2, 0]], boxes[:, [1, 1, 3, 3]]
@@ -127,7 +127,7 @@ def _turned(boxes: Floats, turns: Floats) -> Floats:
     return np.stack([xs.min(axis=1), ys.min(axis=1), xs.max(axis=1), ys.max(axis=1)], axis=1)
 
 
-def _with_boxes(labels: Labels, boxes: Floats, kept: NDArray[np.bool_]) -> Labels:
+def _replace_boxes(labels: Labels, boxes: Floats, kept: NDArray[np.bool_]) -> Labels:
     """Labels whose boxes, and after them the unsure ones, have moved, and of which some are kept."""
     count = len(labels)
     sure = kept[:count]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
+from leocod.errors import InvalidConfig
 from leocod.evaluation.audit import match_labels
 from leocod.plugins.efficient_cls import FrameLabeller
-from leocod.types import Frame, Labels
+from leocod.stream.base import Arrival, Steps
+from leocod.types import Frame, Labels, Predict
 
 Diagnosis = Literal["true_boxes", "right_labels", "missed_ignored", "no_errors"]
 
@@ -20,6 +22,33 @@ WORDS: dict[Diagnosis, str] = {
     "no_errors": "pseudo labels without the wrong ones, objects without one left out of the loss",
 }
 """A diagnosis as every output names it."""
+
+
+class TruthObserver(Steps):
+    """A stream that remembers the truth about the step it handed out last, for a diagnosis."""
+
+    def __init__(self, stream: Steps) -> None:
+        self.stream = stream
+        self.length = stream.length
+        self._truth: Mapping[int, Labels] = {}
+
+    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+        for arrival in self.stream.arrivals(start, predict=predict):
+            self._truth = arrival.truth
+            yield arrival
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.stream.load_state_dict(state)
+
+    def true_labels(self, frames: Sequence[Frame]) -> list[Labels]:
+        """The true labels of frames of the step."""
+        for frame in frames:
+            if frame.id not in self._truth:
+                raise InvalidConfig(
+                    f"A diagnosis needs the true boxes, but nobody has labelled frame {frame.index} of {frame.video}. "
+                    "Set diagnosis to null, or label all frames."
+                )
+        return [self._truth[frame.id] for frame in frames]
 
 
 def diagnose(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:

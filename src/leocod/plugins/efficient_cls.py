@@ -18,9 +18,9 @@ from torchvision.ops import batched_nms
 
 from leocod.detectors.base import Detector
 from leocod.learner import Learned
-from leocod.memory.replay import ReplayMemory
 from leocod.plugins.augmentation import augment
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
+from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
 from leocod.strategies.base import Strategy
 from leocod.training import distributed
@@ -77,8 +77,8 @@ class EfficientCLSOptions(Settings):
         return self
 
 
-class EfficientCLS:
-    """Wraps any strategy; the strategy does not know.
+class EfficientCLS(Wrapper[Strategy]):
+    """Efficient-CLS: adds a slow learner (EMA) and pseudo labels to any strategy.
 
     >>> from leocod.detectors.tiny import Tiny
     >>> from leocod.strategies.icarl import ICaRL
@@ -95,28 +95,25 @@ class EfficientCLS:
         seed: int = 0,
         labeller: FrameLabeller | None = None,
     ) -> None:
-        """`labeller` takes the place of the slow learner's pseudo labels."""
-        self.strategy = strategy
+        """`labeller` replaces the slow learner as the writer of pseudo labels."""
+        super().__init__(strategy)
         self.options = options or EfficientCLSOptions()
         self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
         self.random = np.random.default_rng(seed)
         self.steps_learned = 0
-        self.watch = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
-        self.labeller = labeller or self._confident
+        self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
+        self.labeller = labeller or self._label_confident
 
     @property
-    def single_pass(self) -> bool:
-        return self.strategy.single_pass
-
-    @property
-    def memory(self) -> ReplayMemory | None:
-        return self.strategy.memory
+    def strategy(self) -> Strategy:
+        """The wrapped strategy. Its detector is the fast learner."""
+        return self.learner
 
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
         found = self.pseudo_label(step)
-        warning = self.watch.look(step.labelled("human"), found)
-        paused = self.options.pause and self.watch.alarm
+        warning = self.monitor.add(step.labelled("human"), found)
+        paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         shown = augment(pseudo, self.random) if self.options.augment else pseudo
@@ -144,13 +141,6 @@ class EfficientCLS:
     def deployed_detector(self) -> Detector:
         return self.slow
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.strategy.classes
-
-    def remembered_frames(self) -> list[LabelledFrame]:
-        return self.strategy.remembered_frames()
-
     def extend_classes(self, names: Sequence[str]) -> None:
         self.strategy.extend_classes(names)
         if self.options.ema:
@@ -168,20 +158,20 @@ class EfficientCLS:
             for frame, labels in zip(frames, self.labeller(frames), strict=True)
         ]
 
-    def _confident(self, frames: Sequence[Frame]) -> list[Labels]:
+    def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
         found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._labels(detections) for detections in found]
+        return [self._to_labels(detections) for detections in found]
 
-    def _labels(self, found: Detections) -> Labels:
-        sure = self._best(found.above(self.options.score_threshold))
+    def _to_labels(self, found: Detections) -> Labels:
+        sure = self._suppress(found.above(self.options.score_threshold))
         if self.options.unsure_above is None:
             return Labels(sure.boxes, sure.classes)
         possible = found.above(self.options.unsure_above)
         unsure = possible.boxes[possible.scores <= self.options.score_threshold]
         return Labels(sure.boxes, sure.classes, unsure=unsure)
 
-    def _best(self, sure: Detections) -> Detections:
+    def _suppress(self, sure: Detections) -> Detections:
         if len(sure) < 2:
             return sure
         best = batched_nms(
@@ -215,7 +205,7 @@ class EfficientCLS:
             "slow": self.slow.state_dict(),
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
-            "watch": self.watch.state_dict(),
+            "watch": self.monitor.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -224,4 +214,4 @@ class EfficientCLS:
         self.slow.load_state_dict(state["slow"])
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
-        self.watch.load_state_dict(state["watch"])
+        self.monitor.load_state_dict(state["watch"])

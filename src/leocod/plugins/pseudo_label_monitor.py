@@ -24,17 +24,17 @@ class PseudoLabelMonitor:
         self._counts: deque[tuple[int, int, int, int]] = deque(maxlen=steps)
         """Of each step: labelled frames, objects in them; pseudo-labelled frames, labels in them."""
 
-    def look(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> str | None:
+    def add(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> str | None:
         """Take note of a step. Says what has just gone wrong, or that it is well again."""
         if not pseudo:
             return None
         groups = (labelled, pseudo)
         counts = [(len(pairs), sum(len(labels) for _, labels in pairs)) for pairs in groups]
         self._counts.append((*counts[0], *counts[1]))
-        before, self.alarm = self.alarm, self._judged()
-        return self._words() if self.alarm != before else None
+        before, self.alarm = self.alarm, self._check()
+        return self._describe() if self.alarm != before else None
 
-    def _judged(self) -> Alarm | None:
+    def _check(self) -> Alarm | None:
         frames, objects, pseudo_frames, found = map(sum, zip(*self._counts, strict=True))
         # Where people see nothing, there is nothing to compare with, and so no news.
         if len(self._counts) < (self._counts.maxlen or 0) or not objects:
@@ -43,7 +43,7 @@ class PseudoLabelMonitor:
             return "none"
         return "flood" if found / pseudo_frames > self.flood * objects / frames else None
 
-    def _words(self) -> str:
+    def _describe(self) -> str:
         if self.alarm is None:
             return "Pseudo labels have recovered."
         frames, objects, pseudo_frames, found = map(sum, zip(*self._counts, strict=True))

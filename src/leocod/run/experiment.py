@@ -15,18 +15,18 @@ from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
 from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.run_directory import RunDirectory
-from leocod.labelling.budget import BudgetLabeller
-from leocod.labelling.fixed import FixedLabeller
+from leocod.labelling.base import Labeller
 from leocod.learner import Learner
-from leocod.plugins.diagnosis import diagnose
+from leocod.plugins import diagnosis
+from leocod.plugins.diagnosis import TruthObserver, diagnose
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.allocation import keep_memory
-from leocod.run.config import ExperimentConfig, load_mapping
-from leocod.run.record.labels import LabelRecord
+from leocod.run.config import ExperimentConfig, load_mapping, upgrade
+from leocod.run.parts import Parts, RunFacts
 from leocod.strategies.base import Strategy
 from leocod.stream.base import Steps
-from leocod.stream.recorded import Stream
+from leocod.stream.recorded import Stream, describe_stream
 from leocod.stream.reshuffled import Reshuffled
 from leocod.training import distributed
 from leocod.types import Frame, Labels
@@ -39,7 +39,7 @@ class Seeds:
     labels: int
     detector: int
     strategy: int
-    plug_in: int
+    plugin: int
     stream: int
     torch: int
 
@@ -50,14 +50,45 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The parts of a run, ready to go."""
+    """The parts that a config names, ready to go."""
 
     config: ExperimentConfig
     benchmark: Benchmark
-    labels: LabelRecord
+    labeller: Labeller
     stream: Steps
     learner: Learner
     evaluator: Evaluator
+
+    @property
+    def parts(self) -> Parts:
+        """What a run takes."""
+        config, plugin = self.config, self.config.efficient_cls
+        return Parts(
+            self.stream,
+            self.learner,
+            self.evaluator,
+            RunFacts(
+                benchmark=config.benchmark.name,
+                detector=config.detector.name,
+                strategy=config.strategy.name,
+                efficient_cls=plugin is not None,
+                ema=plugin is not None and plugin.ema,
+                pseudo_labels=plugin is not None and plugin.pseudo_labels,
+                labels_per_step=config.labels.per_step,
+                labels_nested=bool(getattr(config.labels.options, "nested", False)),
+                seed=config.seed,
+                diagnosis=diagnosis.WORDS[config.diagnosis] if config.diagnosis else None,
+            ),
+            config=config.model_dump(mode="json"),
+            metrics=config.evaluate.metrics,
+            labelling=self.labeller.describe(),
+            checkpoint=config.checkpoint,
+            record=config.record,
+            bad_steps=config.bad_steps,
+            threads=config.threads,
+            device=config.device,
+            lost_test_frames=self.benchmark.lost_test_frames,
+        )
 
 
 def build(config: ExperimentConfig) -> Experiment:
@@ -68,13 +99,13 @@ def build(config: ExperimentConfig) -> Experiment:
     keep_memory()
     torch.manual_seed(seeds.torch)
     benchmark = config.benchmark.build(config.seed)
-    labels = LabelRecord(build_labeller(config, benchmark))
-    once = Stream(benchmark, labels, workers=config.workers, patience=config.patience)
+    labeller = build_labeller(config, benchmark)
+    once = Stream(benchmark, labeller, workers=config.workers, patience=config.patience)
     strategy = build_strategy(config, benchmark.classes)
     strategy.check(len(benchmark.classes))
-
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
-    learner = wrap(config, strategy, benchmark.classes, lambda frames: _truth(config, stream, frames))
+    observed = TruthObserver(stream)
+    learner = wrap(config, strategy, benchmark.classes, observed.true_labels)
     evaluator = Evaluator(
         benchmark.test,
         benchmark.classes,
@@ -82,23 +113,14 @@ def build(config: ExperimentConfig) -> Experiment:
         last_step=benchmark.steps - 1,
         style=config.evaluate.ap,
         frames=config.evaluate.frames,
+        prequential=config.evaluate.prequential,
     )
-    return Experiment(config, benchmark, labels, stream, learner, evaluator)
+    return Experiment(config, benchmark, labeller, observed if config.diagnosis else stream, learner, evaluator)
 
 
-def build_labeller(config: ExperimentConfig, benchmark: Benchmark) -> BudgetLabeller | FixedLabeller:
-    """Who labels: a budget that is drawn, or the choice that comes with the data."""
-    options = config.labels
-    if options.choice == "drawn":
-        seed = Seeds.of(config.seed).labels if options.seed is None else options.seed
-        return BudgetLabeller(options.per_step, seed=seed, nested=options.nested)
-    chosen = benchmark.given(options.per_step)
-    if chosen is None:
-        raise InvalidConfig(
-            f"labels.choice is 'given', but {benchmark.name} gives no choice of {options.per_step} frames a step: "
-            "it should be 'drawn', or labels.per_step another cost."
-        )
-    return FixedLabeller(chosen, per_step=options.per_step)
+def build_labeller(config: ExperimentConfig, benchmark: Benchmark) -> Labeller:
+    """The labeller that the config names."""
+    return config.labels.build(seed=Seeds.of(config.seed).labels, stream=describe_stream(benchmark))
 
 
 def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy:
@@ -117,24 +139,24 @@ def wrap(
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
     learner: Learner = strategy
     if config.efficient_cls is not None:
-        learner = plug_in = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plug_in)
+        learner = plugin = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plugin)
         if config.diagnosis:
-            plug_in.labeller = diagnose(config.diagnosis, plug_in.labeller, true_labels or _no_truth)
+            plugin.labeller = diagnose(config.diagnosis, plugin.labeller, true_labels or _refuse_truth)
     return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
 def name_run(config: ExperimentConfig) -> str:
     """What a run's directory is called when nobody says."""
-    plug_in = _plug_in(config)
+    plugin = _name_plugin(config)
     diagnosis = f"-{config.diagnosis}" if config.diagnosis else ""
     name = (
-        f"{config.benchmark.name}-{config.strategy.name}{plug_in}"
+        f"{config.benchmark.name}-{config.strategy.name}{plugin}"
         f"-{config.labels.per_step}of{config.frames_per_step}-seed{config.seed}{diagnosis}"
     )
     return name.replace(":", ".")
 
 
-def _plug_in(config: ExperimentConfig) -> str:
+def _name_plugin(config: ExperimentConfig) -> str:
     """The plug-in as a run's name has it: whole, or the half that is on."""
     options = config.efficient_cls
     if options is None or not (options.ema or options.pseudo_labels):
@@ -169,20 +191,9 @@ def read_config(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
     if not isinstance(state.get("config"), dict):
         raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
     try:
-        return load_mapping(state["config"])
+        return load_mapping(upgrade(state["config"], path))
     except InvalidConfig as error:
-        raise InvalidRun(f"{path} has a config that cannot be followed. {error}") from error
-
-
-def _truth(config: ExperimentConfig, stream: Steps, frames: Sequence[Frame]) -> list[Labels]:
-    unknown = [frame for frame in frames if frame.id not in stream.truth]
-    if unknown:
-        one = unknown[0]
-        raise InvalidConfig(
-            f"diagnosis is '{config.diagnosis}', but nobody has labelled frame {one.index} of {one.video}: "
-            "it should be null, or all frames labelled."
-        )
-    return [stream.truth[frame.id] for frame in frames]
+        raise InvalidRun(f"{path} holds a config that is not valid now. {error}") from error
 
 
 def drop_start_weights(config: ExperimentConfig) -> ExperimentConfig:
@@ -194,9 +205,9 @@ def drop_start_weights(config: ExperimentConfig) -> ExperimentConfig:
     return config.model_copy(update={"detector": detector})
 
 
-def _no_truth(frames: Sequence[Frame]) -> Sequence[Labels]:
-    """A learner that is only looked at has nothing to be told; were it to go on, the diagnosis would not be one."""
-    raise InvalidRun("The true boxes of this diagnosis are known to its benchmark only: it cannot learn on its own.")
+def _refuse_truth(frames: Sequence[Frame]) -> Sequence[Labels]:
+    """A learner that only predicts needs no truth. If it learnt on, the diagnosis would be wrong."""
+    raise InvalidRun("Only the benchmark of this diagnosis knows the true boxes: its learner cannot learn on its own.")
 
 
 def _check_device(name: str) -> None:

@@ -1,314 +1,241 @@
-"""A run, from its beginning or from a checkpoint, until it has ended or is asked to stop."""
+"""A run in its directory: start it, or resume it from its newest checkpoint, until it ends or is asked to stop."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import torch
+import yaml
 
-from leocod.errors import Interrupted, InvalidConfig, InvalidRun
-from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
-from leocod.files.checkpoint import damaged_error, newest_checkpoint
+from leocod.errors import InvalidConfig, InvalidRun
+from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.documents import read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken, write_json, write_text
-from leocod.loop import run_stream
-from leocod.plugins import diagnosis
-from leocod.run.config import ExperimentConfig, describe_changes, load_config
+from leocod.run.config import ExperimentConfig, describe_changes, load_run_config
+from leocod.run.driver import Saved, drive, restore
 from leocod.run.environment import add_resumption, describe_environment, read_command_line
-from leocod.run.experiment import Experiment, build, drop_start_weights, read_config
-from leocod.run.interruption import Interruption
+from leocod.run.experiment import build, drop_start_weights, read_config
+from leocod.run.parts import Parts
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.run.record.detections import DetectionFiles, coco_truth
 from leocod.run.record.guard import Guard
+from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
 from leocod.run.record.samples import Samples
-from leocod.sinks.base import Sink
+from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
-from leocod.sinks.tensorboard import TensorBoard
 from leocod.training import distributed
-from leocod.training.gradients import hash_tensors
 
 logger = logging.getLogger(__name__)
 
-AT_REST = RunStarted | StepLearned | StepFinished
-"""Events after which a run can be broken off and saved: it only evaluates, or waits for frames."""
-
-Found = tuple[Path, dict[str, Any]] | None
-"""A checkpoint and its content, if there is one."""
+MakeSinks = Callable[[RunInfo], Sequence[Sink]]
+"""Builds sinks once the run directory is known."""
 
 
 def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
-    """Run it all into a new directory; returns the content of results.json.
+    """Run a config in a new directory; returns the content of results.json. `sinks` come beside the config's own.
 
-    The parts are built before the directory is made, so that a mistake leaves nothing behind. Of several processes that
-    learn as one, the first writes; the others return None.
+    Of several processes that train as one, the first one writes; the others return None.
     """
-    experiment = build(config)
-    if distributed.rank():
-        _follow(experiment, out)
-        return None
-    directory = RunDirectory.create(out)
-    with directory.lock(), _written(directory):
-        # Another one may have been quicker.
-        refuse_if_taken(out)
-        write_text(directory.config, config.to_yaml())
-        about = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
-        write_json(directory.environment, about, indent=2)
-        return _run(experiment, directory, sinks)
+    return _start(build(config).parts, out, lambda info: [*sinks, *config.build_sinks(info)])
 
 
 def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
-    """Go on with the run in a directory from its newest checkpoint, or from the beginning if it has none yet.
+    """Resume the run in a directory from its newest checkpoint, or from the beginning if it has none yet.
 
-    `config` must say what the run's own does, but for what nothing depends on.
+    `config` must say what the run's own config says, but for keys that nothing depends on.
     """
+
+    def check(directory: RunDirectory) -> None:
+        _refuse_other_config(config, load_run_config(directory.config), directory.config)
+
+    def rebuild(saved: Saved) -> Parts:
+        if saved is None:
+            return build(config).parts
+        _refuse_other_config(config, read_config(*saved), saved[0])
+        return replace(build(drop_start_weights(config)), config=config).parts
+
+    return _resume(check, rebuild, out, lambda info: [*sinks, *config.build_sinks(info)])
+
+
+def start_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+    """Run parts that were composed in Python in a new directory: checkpoints, results and report as `leocod run`."""
+    return _start(parts, out, lambda info: [*sinks, JsonLines(run=info)])
+
+
+def resume_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+    """Resume a run of parts that were composed in Python. The parts must be made as they were at the start."""
+
+    def check(directory: RunDirectory) -> None:
+        before, now = read_yaml(directory.config), _describe(parts)
+        if changed := [key for key in now["composed"] if before.get("composed", {}).get(key) != now["composed"][key]]:
+            raise InvalidConfig(f"{directory.config} is of another run: {', '.join(changed)} differ. Start a new run.")
+
+    return _resume(check, lambda saved: parts, out, lambda info: [*sinks, JsonLines(run=info)])
+
+
+def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> dict[str, Any] | None:
+    """The parts are built before the directory is made, so that a mistake leaves nothing behind."""
+    if distributed.rank():
+        _follow(parts, out)
+        return None
+    directory = RunDirectory.create(out)
+    with directory.lock(), _explain_write_errors(directory):
+        # Another process may have been quicker.
+        refuse_if_taken(out)
+        write_text(directory.config, _to_yaml(parts))
+        about = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
+        write_json(directory.environment, about, indent=2)
+        return _run(parts, directory, make_sinks)
+
+
+def _resume(
+    check: Callable[[RunDirectory], None], rebuild: Callable[[Saved], Parts], out: Path, make_sinks: MakeSinks
+) -> dict[str, Any] | None:
     directory = RunDirectory.open(out)
     with directory.lock() if not distributed.rank() else nullcontext():
-        _refuse_another(config, load_config(directory.config), directory.config)
+        check(directory)
         if (results := read_finished(directory)) is not None:
             return None if distributed.rank() else results
-        found = newest_checkpoint(directory.checkpoints)
-        if found is None:
-            experiment = build(config)
-        else:
-            _refuse_another(config, read_config(*found), found[0])
-            experiment = replace(build(drop_start_weights(config)), config=config)
-            _refuse_other_data(experiment, *found)
+        saved = newest_checkpoint(directory.checkpoints)
+        parts = rebuild(saved)
+        if saved is not None:
+            _refuse_other_data(parts, *saved)
         if distributed.rank():
-            _follow(experiment, out, found)
+            _follow(parts, out, saved)
             return None
-        with _written(directory):
+        with _explain_write_errors(directory):
             directory.sweep()
-            directory.set_aside(found[0] if found else None, _evaluated_until(found))
-            _note_resumption(directory, config, found)
-            return _run(experiment, directory, sinks, found)
+            directory.set_aside(saved[0] if saved else None, _evaluated_until(saved))
+            _note_resumption(directory, parts, saved)
+            return _run(parts, directory, make_sinks, saved)
 
 
 def write_report(runs: Sequence[Path], file: Path) -> Path:
-    """What it draws with is slow to import: the first step does not wait for it."""
+    """The plots are slow to import: the first step does not wait for them."""
     from leocod.report import report
 
     return report.write_report(runs, file)
 
 
-def _run(
-    experiment: Experiment,
-    directory: RunDirectory,
-    others: Sequence[Sink],
-    found: Found = None,
-) -> dict[str, Any]:
+def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Saved = None) -> dict[str, Any]:
     """From the beginning, or from a checkpoint, to the report."""
-    config = experiment.config
-    write_json(directory.test, coco_truth(experiment.evaluator.test, experiment.benchmark.classes))
-    experiment.labels.path = directory.labels
+    classes = parts.evaluator.classes
+    write_json(directory.test, coco_truth(parts.evaluator.test, classes))
+    labels = LabelRecord(directory.labels, parts.labelling)
     results = ResultsFile(
         directory.results,
-        _about(config),
-        experiment.labels,
-        config.evaluate.metrics,
-        single_pass=experiment.learner.single_pass,
-        lost_test_frames=experiment.benchmark.lost_test_frames,
+        asdict(parts.facts),
+        labels,
+        parts.metrics,
+        single_pass=parts.learner.single_pass,
+        lost_test_frames=parts.lost_test_frames,
     )
-    guard = Guard(config.bad_steps)
     sinks: list[Sink] = [
-        *others,
-        JsonLines(directory.events, directory.earlier_events, pack_every=config.record.pack_events_every),
-        TensorBoard(directory.tensorboard),
-        DetectionFiles(directory.detections, keep=config.record.detections),
-        experiment.labels,
-        Samples(directory.samples, experiment.benchmark, experiment.learner, experiment.evaluator.test),
+        *make_sinks(RunInfo(directory, parts.config or _describe(parts))),
+        DetectionFiles(directory.detections, keep=parts.record.detections),
+        labels,
+        Samples(directory.samples, parts.learner, parts.evaluator.test),
         results,
-        guard,
     ]
-    by_name = {type(sink).__name__: sink for sink in sinks}
-    if len(by_name) < len(sinks):
-        raise ValueError(
-            f"Sinks of the same name: {[type(sink).__name__ for sink in sinks]}. A checkpoint knows them by it."
-        )
+    guard = Guard(parts.bad_steps)
+    by_name = {type(sink).__name__: sink for sink in (*sinks, guard)}
+    if len(by_name) <= len(sinks):
+        names = [type(sink).__name__ for sink in sinks]
+        raise InvalidConfig(f"Two sinks have the same class name: {names}. A checkpoint keeps their states by it.")
     checkpoints = Checkpoints(
         directory.checkpoints,
-        experiment.learner,
+        parts.learner,
         by_name,
-        every=config.checkpoint.every,
-        keep=config.checkpoint.keep,
-        config=config.model_dump(mode="json"),
+        every=parts.checkpoint.every,
+        keep=parts.checkpoint.keep,
+        config=parts.config or _describe(parts),
     )
-    begin = _restored(experiment, found, by_name)
-    _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard)
-    write_json(directory.memory, _memory(experiment), indent=2)
+    begin = restore(parts, saved, by_name)
+    drive(parts, directory.path.resolve().name, begin, guard, sinks, checkpoints)
+    write_json(directory.memory, _describe_memory(parts, results.content["memory_bytes"]), indent=2)
     write_report([directory.path], directory.report)
     return results.content
 
 
-def _follow(experiment: Experiment, out: Path, found: Found = None) -> None:
-    """What a process of a team does that is not the first: learn the same, and write nothing."""
-    guard = Guard(experiment.config.bad_steps)
-    _drive(experiment, out.name, _restored(experiment, found, {"Guard": guard}), [guard], guard=guard)
+def _follow(parts: Parts, out: Path, saved: Saved = None) -> None:
+    """Of several processes that train as one, all but the first: train the same, and write nothing."""
+    guard = Guard(parts.bad_steps)
+    drive(parts, out.name, restore(parts, saved, {"Guard": guard}), guard)
 
 
 @contextmanager
-def _written(directory: RunDirectory) -> Iterator[None]:
+def _explain_write_errors(directory: RunDirectory) -> Iterator[None]:
     """A disk that is full, or gone, is not our mistake."""
     try:
         yield
     except OSError as error:
         where = error.filename or directory.path
-        raise InvalidRun(f"{where} cannot be written ({error.strerror or error}). Mend that first.") from error
+        raise InvalidRun(f"{where} cannot be written ({error.strerror or error}). Fix this and retry.") from error
 
 
-@dataclass(frozen=True)
-class Begin:
-    """Where a run begins, or goes on."""
-
-    step: int
-    unfinished: bool = False
-    """Whether the step before has been learnt, but not evaluated."""
+def _to_yaml(parts: Parts) -> str:
+    return yaml.safe_dump(dict(parts.config or _describe(parts)), sort_keys=False)
 
 
-BEGINNING = Begin(0)
-
-
-def _restored(experiment: Experiment, found: Found, sinks: Mapping[str, Sink]) -> Begin:
-    """Put everything back as it was saved."""
-    if found is None:
-        return BEGINNING
-    path, state = found
-    try:
-        experiment.learner.load_state_dict(state["learner"])
-        for name, sink in sinks.items():
-            # One that only this run has, such as the progress bar of a terminal, has nothing to go on from.
-            if name in state["sinks"]:
-                sink.load_state_dict(state["sinks"][name])
-        torch.set_rng_state(state["torch_random"])
-        if state["cuda_random"] and torch.cuda.is_available():
-            torch.cuda.set_rng_state_all(state["cuda_random"])
-        return Begin(state["step"] + 1, unfinished=not state["finished"])
-    except Exception as error:
-        raise damaged_error(path, error) from error
-
-
-def _drive(
-    experiment: Experiment,
-    name: str,
-    begin: Begin,
-    sinks: Sequence[Sink] = (),
-    checkpoints: Checkpoints | None = None,
-    guard: Guard | None = None,
-) -> None:
-    """Tell every sink what happens. Whatever ends the run early, what has been learnt by then is saved."""
-    readers = [*sinks, *([checkpoints] if checkpoints else [])]
-    started = RunStarted(
-        name,
-        experiment.benchmark.classes,
-        len(experiment.stream),
-        first_step=begin.step,
-        single_pass=experiment.learner.single_pass,
-    )
-    with Interruption() as interruption, ExitStack() as stack:
-        for reader in readers:
-            stack.enter_context(reader)
-        all_told = False
-        events = run_stream(
-            experiment.stream, experiment.learner, experiment.evaluator, begin.step, unfinished=begin.unfinished
-        )
-        try:
-            for event in chain([started], events):
-                interruption.at_rest = all_told = False
-                if isinstance(event, Evaluated):
-                    distributed.agree(
-                        "The weights",
-                        lambda: hash_tensors(experiment.learner.deployed_detector.state_dict()["weights"]),
-                    )
-                for reader in readers:
-                    reader(event)
-                all_told = True
-                if isinstance(event, StepFinished) and guard is not None:
-                    guard.check()
-                if isinstance(event, AT_REST):
-                    interruption.rest(between_steps=isinstance(event, StepFinished))
-        except (Exception, Interrupted) as error:
-            # What is being saved now is not to be broken off.
-            interruption.at_rest = False
-            # Where some sinks know of an event and others do not, there is nothing consistent to save.
-            if checkpoints is not None and all_told:
-                _save(checkpoints, error)
-            raise
-
-
-def _save(checkpoints: Checkpoints, reason: BaseException) -> None:
-    """The last thing that a run does. What ended it is told in any case."""
-    try:
-        checkpoints.save()
-    except OSError as error:
-        # An OSError has the same reason, most likely.
-        if not isinstance(reason, OSError):
-            reason.args = (f"{reason} Not saved: {error}.", *reason.args[1:])
-
-
-def _about(config: ExperimentConfig) -> dict[str, Any]:
-    return {
-        "benchmark": config.benchmark.name,
-        "detector": config.detector.name,
-        "strategy": config.strategy.name,
-        "efficient_cls": config.efficient_cls is not None,
-        "ema": config.efficient_cls is not None and config.efficient_cls.ema,
-        "pseudo_labels": config.efficient_cls is not None and config.efficient_cls.pseudo_labels,
-        "labels_per_step": config.labels.per_step,
-        "labels_nested": config.labels.nested,
-        "seed": config.seed,
-        "diagnosis": diagnosis.WORDS[config.diagnosis] if config.diagnosis else None,
+def _describe(parts: Parts) -> dict[str, Any]:
+    """What stands in for the config of a run that was composed in Python."""
+    kinds = {
+        name: f"{type(part).__module__}:{type(part).__qualname__}"
+        for name, part in (("stream", parts.stream), ("learner", parts.learner), ("evaluator", parts.evaluator))
     }
+    return {"composed": {**asdict(parts.facts), **kinds, "classes": list(parts.evaluator.classes)}}
 
 
-def _memory(experiment: Experiment) -> dict[str, Any]:
-    memory = experiment.learner.memory
+def _describe_memory(parts: Parts, stream_bytes: int) -> dict[str, Any]:
+    memory = parts.learner.memory
     if memory is None:
-        return {"bytes": experiment.stream.bytes, "frames": 0, "by_class": {}}
+        return {"bytes": stream_bytes, "frames": 0, "by_class": {}}
     return {
         "bytes": memory.bytes,
         "frames": len(memory),
         "by_class": {
             name: {"frames": memory.count(number), "seen": memory.seen.get(number, 0)}
-            for number, name in enumerate(experiment.learner.classes)
+            for number, name in enumerate(parts.learner.classes)
         },
     }
 
 
-def _refuse_another(config: ExperimentConfig, own: ExperimentConfig, where: Path) -> None:
-    if changed := describe_changes(own, config):
+def _refuse_other_config(config: ExperimentConfig, before: ExperimentConfig, where: Path) -> None:
+    if changes := describe_changes(before, config):
         raise InvalidConfig(
-            f"The run cannot go on: it would not be the one of {where}. {'; '.join(changed)}. Put that back, or start "
-            "a new run."
+            f"The run cannot be resumed: its config differs from that of {where}. {'; '.join(changes)}. Use the old "
+            "values, or start a new run."
         )
 
 
-def _refuse_other_data(experiment: Experiment, path: Path, state: Mapping[str, Any]) -> None:
-    """What the config names may have changed on the disk."""
+def _refuse_other_data(parts: Parts, path: Path, state: Mapping[str, Any]) -> None:
+    """The data that the config names may have changed on the disk."""
     before = len(state["classes"]), state["steps"]
-    now = len(experiment.benchmark.classes), len(experiment.stream)
-    if list(experiment.benchmark.classes) != list(state["classes"]) or before != now:
+    now = len(parts.evaluator.classes), parts.stream.length
+    if list(parts.evaluator.classes) != list(state["classes"]) or before != now:
         raise InvalidRun(
-            f"The run cannot go on: the data are not those of {path}, which had {before[0]} classes and {before[1]} "
-            f"steps; there are {now[0]} and {now[1]} now, or other names. Put them back, or start a new run."
+            f"The run cannot be resumed: its data have changed since {path}. There were {before[0]} classes and "
+            f"{before[1]} steps; now there are {now[0]} classes and {now[1]} steps, or other names. Put the data back, "
+            "or start a new run."
         )
 
 
-def _evaluated_until(found: Found) -> int:
-    """The last step whose evaluation, if there was one, the run that goes on has no need to repeat."""
-    return -1 if found is None else found[1]["step"] if found[1]["finished"] else found[1]["step"] - 1
+def _evaluated_until(saved: Saved) -> int:
+    """The last step whose evaluation, if there was one, the resumed run need not repeat."""
+    return -1 if saved is None else saved[1]["step"] if saved[1]["finished"] else saved[1]["step"] - 1
 
 
-def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: Found) -> None:
-    """With what the run goes on. Other versions may compute other last digits."""
-    write_text(directory.config, config.to_yaml())
-    now = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
-    content, changed = add_resumption(directory.environment, found[1]["step"] + 1 if found else 0, now)
+def _note_resumption(directory: RunDirectory, parts: Parts, saved: Saved) -> None:
+    """With what the run is resumed. Other versions may compute other last digits."""
+    write_text(directory.config, _to_yaml(parts))
+    now = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
+    content, changed = add_resumption(directory.environment, saved[1]["step"] + 1 if saved else 0, now)
     if changed:
         logger.warning("Other versions than before, so the last digits may differ: %s.", "; ".join(changed))
     write_json(directory.environment, content, indent=2)

@@ -1,12 +1,16 @@
-"""What a sink answers."""
+"""What a sink is: it is told every event of a run, and shows, stores or draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
-from leocod.events import Event
+from leocod.events import Event, RunStarted
+from leocod.files.run_directory import RunDirectory
+from leocod.find import Kind
+from leocod.settings import Settings
 
 
 class Sink(Protocol):
@@ -21,7 +25,7 @@ class Sink(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        """Leave everything in order, also when the run was broken off."""
+        """Leave everything in order, also when the run was interrupted."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
@@ -33,11 +37,40 @@ class Sink(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class RunInfo:
+    """What a sink that is chosen by name gets to know of its run."""
+
+    directory: RunDirectory
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Every option of the run, as plain values."""
+
+    @property
+    def name(self) -> str:
+        """The name of the run: that of its directory."""
+        return self.directory.path.resolve().name
+
+
+class SinkOptions(Settings):
+    """Options of every sink."""
+
+
 class BaseSink:
-    """A sink that has nothing to open, nothing to close and nothing to keep, unless it says so."""
+    """A sink with nothing to open, close or keep. A subclass overrides what it needs.
+
+    A subclass in `sinks/<name>.py` is built as `Subclass(options, run=RunInfo(...))`.
+    """
+
+    Options: ClassVar[type[SinkOptions]] = SinkOptions
+
+    def __init__(self, options: Any = None, *, run: RunInfo | None = None) -> None:
+        self.options = options or self.Options()
 
     def __enter__(self) -> Self:
         return self
+
+    def __call__(self, event: Event, /) -> None:
+        """Take note of an event."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
@@ -49,3 +82,26 @@ class BaseSink:
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         return None
+
+
+class Thinning:
+    """Which steps of a run become points of a curve: a stream of weeks would fill a disk, and nobody sees more."""
+
+    MOST_POINTS = 2000
+
+    def __init__(self) -> None:
+        self._every: int | None = None
+        """Known only if the length of the stream is."""
+
+    def note(self, event: Event) -> None:
+        """Learn the length of the stream."""
+        if isinstance(event, RunStarted):
+            self._every = None if event.steps is None else -(-event.steps // self.MOST_POINTS)
+
+    def keeps(self, step: int) -> bool:
+        """Without a known length: every step at first, then every second, every fourth, and so on."""
+        every = self._every if self._every is not None else 1 << (step // self.MOST_POINTS).bit_length()
+        return step % every == 0
+
+
+SINKS: Kind[BaseSink] = Kind("sink", "leocod.sinks", ("__call__", "__enter__", "__exit__", "state_dict"))

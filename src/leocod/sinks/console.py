@@ -14,7 +14,8 @@ from rich.text import Text
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.files.run_directory import describe_plugin
-from leocod.sinks.base import BaseSink
+from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
+from leocod.text import pluralize
 
 
 class Rate(ProgressColumn):
@@ -34,8 +35,12 @@ class Rate(ProgressColumn):
 class ConsoleProgress(BaseSink):
     """Rate, time left, current AP and labels used, in one line; above it a line for each evaluation."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(
+        self, options: SinkOptions | None = None, *, run: RunInfo | None = None, console: Console | None = None
+    ) -> None:
+        """`console`: where to print; by default standard output."""
+        super().__init__(options)
+        self.console = console or Console(highlight=False)
         self._labels = 0
         self._labelled: set[int] | None = None
         """Which, where frames come again; a stream that passes once need not keep them all."""
@@ -47,7 +52,7 @@ class ConsoleProgress(BaseSink):
             TimeRemainingColumn(),
             TextColumn("{task.fields[ap]}"),
             TextColumn("{task.fields[labels]} labels"),
-            console=console,
+            console=self.console,
         )
         self._task = self._progress.add_task("starting", total=None, ap="AP –", labels=0)
 
@@ -57,10 +62,11 @@ class ConsoleProgress(BaseSink):
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            told = f"{event.name}: {event.steps} steps, {len(event.classes)} classes"
-            self.console.print(told, highlight=False, markup=False)
+            length = "a stream of unknown length" if event.steps is None else pluralize(event.steps, "step")
+            title = f"{event.name}: {length}, {pluralize(len(event.classes), 'class', 'classes')}"
+            self.console.print(title, highlight=False, markup=False)
             if event.first_step:
-                self.console.print(f"going on after step {event.first_step}", highlight=False)
+                self.console.print(f"resumed after step {event.first_step}", highlight=False)
             if not event.single_pass and self._labelled is None:
                 self._labelled = set()
             self._progress.update(self._task, total=event.steps, completed=event.first_step, labels=self._labels)

@@ -12,18 +12,27 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
 
 from leocod.errors import InvalidRun
-from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StreamEnded
+from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
 from leocod.files.run_directory import append, atomic_write, list_packed_events, packed_path
-from leocod.sinks.base import BaseSink
+from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
 
-TOO_LARGE = {"detections", "pseudo"}
+TOO_LARGE = {"detections", "pseudo", "frames", "truth"}
 """Fields that have files of their own, or none."""
 
-SILENT = StepArrived | StepFinished | StreamEnded
+SILENT = StepArrived | StepTested | StepFinished | StreamEnded
 """Events that say nothing that the next one does not."""
+
+
+class JsonLinesOptions(SinkOptions):
+    """Options of events.jsonl."""
+
+    pack_every: int = Field(10_000, ge=1)
+    """Steps after which the file is packed away, to about a fifth of its size, and a new one begun."""
 
 
 class JsonLines(BaseSink):
@@ -33,10 +42,13 @@ class JsonLines(BaseSink):
     read by itself.
     """
 
-    def __init__(self, path: Path, folder: Path, *, pack_every: int = 10_000) -> None:
-        self.path = path
-        self.folder = folder
-        self.pack_every = pack_every
+    Options: ClassVar[type[SinkOptions]] = JsonLinesOptions
+    options: JsonLinesOptions
+
+    def __init__(self, options: JsonLinesOptions | None = None, *, run: RunInfo) -> None:
+        super().__init__(options)
+        self.path = run.directory.events
+        self.folder = run.directory.earlier_events
         self._file: int | None = None
         self._bytes = 0
         """Written so far, whole lines."""
@@ -57,7 +69,7 @@ class JsonLines(BaseSink):
             self._started = event
         if isinstance(event, StepFinished):
             self._next_step = event.step + 1
-            if self._next_step % self.pack_every == 0:
+            if self._next_step % self.options.pack_every == 0:
                 self._pack()
         # A run that goes on has been started before.
         elif not isinstance(event, SILENT) and not (isinstance(event, RunStarted) and event.first_step):
@@ -72,7 +84,7 @@ class JsonLines(BaseSink):
 
     def _write(self, event: Event) -> None:
         if self._file is None:
-            raise RuntimeError("Enter the context first: with JsonLines(path, folder) as sink.")
+            raise RuntimeError("Enter the context first: with JsonLines(run=...) as sink.")
         line = (json.dumps(as_mapping(event), allow_nan=False) + "\n").encode()
         append(self._file, line)
         self._bytes += len(line)

@@ -12,12 +12,9 @@ from typing import Any, Self
 from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.events import Evaluated, Event, StepLearned
 from leocod.files.run_directory import append
-from leocod.sinks.base import BaseSink
-
-MOST_POINTS = 2000
-"""Of a curve with a value at each step: more cannot be seen, and those of a stream of weeks would fill a disk."""
+from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
 
 class TensorBoard(BaseSink):
@@ -26,19 +23,19 @@ class TensorBoard(BaseSink):
     A run that goes on writes a file of its own; steps that came again have the same values as before, but for times.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, options: SinkOptions | None = None, *, run: RunInfo) -> None:
+        super().__init__(options)
+        self.folder = run.directory.tensorboard
         self._writer: Any = None
-        self._every = 1
+        self._thinning = Thinning()
 
     def __enter__(self) -> Self:
         self._writer = CurveFile(self.folder)
         return self
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self._every = -(-event.steps // MOST_POINTS)
-        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and event.step % self._every == 0):
+        self._thinning.note(event)
+        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and self._thinning.keeps(event.step)):
             for name, value in scalars(event).items():
                 self._writer.add_scalar(name, value, event.step)
 

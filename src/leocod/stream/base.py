@@ -1,33 +1,55 @@
-"""What a stream is: something that hands out steps, once, in order."""
+"""What a stream is: it hands out steps, once, in order, and tells the benchmark's side what it knows of each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from leocod.types import Labels, Step
+from leocod.types import Frame, Labels, Predict, Step
 
 
-class Steps(Protocol):
-    """Anything that hands out steps, and knows the truth about the last one."""
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """A step as it arrives, with what only the benchmark's side may know. The learner gets the step alone."""
 
-    truth: Mapping[int, Labels]
-    """Frame id -> true labels of the step handed out last. For the benchmark's side only."""
-    bytes: int
-    """Frames and labels that it keeps: nothing in a single pass, everything labelled for offline training."""
+    step: Step
+    truth: Mapping[int, Labels] = field(default_factory=dict, repr=False)
+    """Frame id -> true labels, as far as anybody knows them."""
+    skipped: Mapping[int, str] = field(default_factory=dict)
+    """Frame id -> what is wrong with it, of frames left out of the step because they cannot be read."""
+    warnings: tuple[str, ...] = ()
+    """What looked wrong with the source before this step."""
+    revealed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Step -> ids of the frames that a person labelled for it. Offline training labels all steps before the first."""
+    bytes: int = 0
+    """Frames and labels that the stream keeps: nothing in a single pass, all labelled frames for offline training."""
+    state: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the stream needs to go on after this step, in plain values: a checkpoint keeps it."""
 
     @property
-    def skipped(self) -> Mapping[int, str]:
-        """Frame id -> what is wrong with it, of frames left out of the step handed out last: they cannot be read."""
-        ...
+    def known_frames(self) -> list[Frame]:
+        """The frames of the step whose true labels are known."""
+        return [frame for frame in self.step.frames if frame.id in self.truth]
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        """What looked wrong with the source before the step handed out last."""
-        ...
 
-    def __len__(self) -> int: ...
+class Steps(ABC):
+    """Anything that hands out steps: a recorded benchmark, its labelled frames shuffled, a camera."""
+
+    length: int | None = None
+    """How many steps there are; None where nobody knows."""
+
+    @abstractmethod
+    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+        """Every step from `start` on, once, in order.
+
+        `predict` is the learner's: a labeller may look at it to choose frames. It is asked between two steps only.
+        """
 
     def steps(self, start: int = 0) -> Iterator[Step]:
-        """Every step from `start` on, once, in order."""
-        ...
+        """What a learner gets: the steps alone."""
+        return (arrival.step for arrival in self.arrivals(start))
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:  # noqa: B027
+        """Go on after the step whose arrival had this state."""

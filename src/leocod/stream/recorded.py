@@ -5,21 +5,30 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from leocod.benchmarks.base import Benchmark
-from leocod.errors import InvalidFrame, MissingFrame, SourceAway, SourceEnded
-from leocod.labelling.base import Labeller
+from leocod.errors import InvalidConfig, InvalidFrame, MissingFrame, SourceAway, SourceEnded
+from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
+from leocod.stream.base import Arrival, Steps
 from leocod.stream.prefetch import prefetch
-from leocod.types import Frame, LabelledFrame, Labels, Step
+from leocod.types import Detections, Frame, LabelledFrame, Labels, Predict, Step
 
 logger = logging.getLogger(__name__)
 
-Read = Sequence[LabelledFrame] | str
+StepFrames = Sequence[LabelledFrame] | str
 """The frames of a step, or why there are none."""
 
 
-class Stream:
-    """Hands out a benchmark step by step, with the labels that a labeller reveals and no others."""
+def describe_stream(benchmark: Benchmark) -> StreamInfo:
+    """What a labeller may know of a benchmark."""
+    return StreamInfo(benchmark.name, tuple(benchmark.classes), benchmark.steps, benchmark.given)
+
+
+class Stream(Steps):
+    """Hands out a benchmark step by step, with the labels of the frames that a labeller chooses and no others."""
 
     def __init__(
         self, benchmark: Benchmark, labeller: Labeller, *, workers: int = 0, patience: float = 0.0, pause: float = 1.0
@@ -33,83 +42,115 @@ class Stream:
         self.workers = workers
         self.patience = patience
         self.pause = pause
-        self.truth: Mapping[int, Labels] = {}
-        self.bytes = 0
-        self.skipped: dict[int, str] = {}
-        self.warnings: list[str] = []
+        self.length = benchmark.steps
 
-    def __len__(self) -> int:
-        return self.benchmark.steps
-
-    def steps(self, start: int = 0) -> Iterator[Step]:
+    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
         """Every step from `start` on, once, in order. A source that ends early ends them early."""
-        indices = range(start, len(self))
-        for index, pairs in self._arriving(indices):
-            # Drawn before any frame is lost, so that a lost one does not change which others are labelled.
-            revealed = self.labeller.reveal(index, pairs)
-            self.skipped = {}
-            frames = self.load([frame for frame, _ in pairs])
-            here = {frame.id for frame in frames}
-            self.truth = {frame.id: labels for frame, labels in pairs if labels.known and frame.id in here}
-            yield Step(index, frames, {frame: labels for frame, labels in revealed.items() if frame in here})
+        for index, pairs, warnings in self._read_steps(range(start, self.benchmark.steps)):
+            # Chosen before any frame is lost, so that a lost one does not change which others are labelled.
+            revealed = self.reveal(index, pairs, predict)
+            frames, skipped = self.load([frame for frame, _ in pairs])
+            present = {frame.id for frame in frames}
+            labels = {frame: labels for frame, labels in revealed.items() if frame in present}
+            yield Arrival(
+                Step(index, frames, labels),
+                truth={frame.id: labels for frame, labels in pairs if labels.known and frame.id in present},
+                skipped=skipped,
+                warnings=warnings,
+                revealed={index: tuple(labels)},
+                state=self.labeller.state_dict(),
+            )
 
-    def _arriving(self, indices: Sequence[int]) -> Iterator[tuple[int, Sequence[LabelledFrame]]]:
-        try:
-            for index, read in zip(indices, prefetch(self._read, indices, workers=self.workers), strict=True):
-                yield index, self._awaited(index, read)
-        except SourceEnded as error:
-            logger.warning("%s", error)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.labeller.load_state_dict(state)
 
-    def _read(self, index: int) -> Read:
-        """The frames of a step with their pixels, but for those that cannot be read: they are told later."""
-        try:
-            return [(frame.load_if_possible(), labels) for frame, labels in self.benchmark.frames_of(index)]
-        except SourceAway as error:
-            # Not the error itself: one that is handed over by another process ends the reading.
-            return str(error)
+    def reveal(self, index: int, pairs: Sequence[LabelledFrame], predict: Predict | None = None) -> dict[int, Labels]:
+        """The true labels of the frames that the labeller chooses."""
+        known = {frame.id: labels for frame, labels in pairs if labels.known}
+        request = LabelRequest(
+            index, [frame for frame, _ in pairs], frozenset(known), lambda frames: _predict_frames(frames, predict)
+        )
+        chosen = set(self.labeller.choose(request))
+        if strangers := chosen - {frame.id for frame in request.frames}:
+            raise InvalidConfig(
+                f"The labeller chose frames {sorted(strangers)[:5]} at step {index}, which are not in the step."
+            )
+        return {frame: labels for frame, labels in known.items() if frame in chosen}
 
-    def _awaited(self, index: int, read: Read) -> Sequence[LabelledFrame]:
-        """What was read; from a source that is away, what is read once it is back."""
-        self.warnings = []
-        # Whoever read ahead may have come too early.
-        if self.workers and _why_away(read) is not None:
-            read = self._read(index)
-        began = time.monotonic()
-        while (away := _why_away(read)) is not None:
-            waited = time.monotonic() - began
-            if waited >= self.patience:
-                raise SourceAway(f"Step {index}: {away}")
-            if not self.warnings:
-                logger.warning("Step %s: %s Waiting up to %g s for it.", index, away, self.patience)
-                self.warnings = [f"The source was away: {away}"]
-            time.sleep(min(self.pause, self.patience - waited))
-            read = self._read(index)
-        assert not isinstance(read, str)
-        return read
+    def load(self, frames: Iterable[Frame]) -> tuple[tuple[Frame, ...], dict[int, str]]:
+        """The frames with their pixels, and what is wrong with those that were left out.
 
-    def load(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
-        """The frames with their pixels. One that cannot be read ends the run, or is left out, as the benchmark says."""
-        found: list[Frame] = []
+        A frame that cannot be read ends the run, or is left out, as the benchmark says.
+        """
+        loaded: list[Frame] = []
+        skipped: dict[int, str] = {}
         for frame in frames:
             try:
-                found.append(frame.load())
+                loaded.append(frame.load())
             except InvalidFrame as error:
                 fault = self.benchmark.fault(frame, error)
                 if self.benchmark.on_bad_frame == "stop":
                     raise fault from error.__cause__
-                self.skipped[frame.id] = str(fault)
-        return tuple(found)
+                skipped[frame.id] = str(fault)
+        return tuple(loaded), skipped
+
+    def _read_steps(self, indices: Sequence[int]) -> Iterator[tuple[int, Sequence[LabelledFrame], tuple[str, ...]]]:
+        """Each step with its frames, and a warning if its source was away."""
+        try:
+            for index, frames in zip(indices, prefetch(self._read, indices, workers=self.workers), strict=True):
+                yield index, *self._wait_for(index, frames)
+        except SourceEnded as error:
+            logger.warning("%s", error)
+
+    def _read(self, index: int) -> StepFrames:
+        """The frames of a step with their pixels, but for those that cannot be read: they are reported later."""
+        try:
+            return [(frame.load_if_possible(), labels) for frame, labels in self.benchmark.frames_of(index)]
+        except SourceAway as error:
+            # Not the error itself: one that another process hands over would end the reading.
+            return str(error)
+
+    def _wait_for(self, index: int, frames: StepFrames) -> tuple[Sequence[LabelledFrame], tuple[str, ...]]:
+        """What was read; from a source that is away, what is read once it is back, and a warning."""
+        # A process that prefetches may have come too early.
+        if self.workers and _why_away(frames) is not None:
+            frames = self._read(index)
+        warnings: tuple[str, ...] = ()
+        began = time.monotonic()
+        while (away := _why_away(frames)) is not None:
+            waited = time.monotonic() - began
+            if waited >= self.patience:
+                raise SourceAway(f"Step {index}: {away}")
+            if not warnings:
+                logger.warning("Step %s: %s Waiting up to %g s for it.", index, away, self.patience)
+                warnings = (f"The source was away: {away}",)
+            time.sleep(min(self.pause, self.patience - waited))
+            frames = self._read(index)
+        assert not isinstance(frames, str)
+        return frames, warnings
 
 
-def _why_away(read: Read) -> str | None:
-    """Why nothing can be had: the source says so, or not one file of the step is there. None: it is not away.
+def _predict_frames(frames: Sequence[Frame], predict: Predict | None) -> list[Detections]:
+    if predict is None:
+        raise InvalidConfig(
+            "This labeller looks at what the learner detects, but here labels are chosen before anything is learnt. "
+            "Use labels.name=budget or labels.name=fixed."
+        )
+    loaded = [frame.load_if_possible() for frame in frames]
+    readable = [frame for frame in loaded if isinstance(frame.content, np.ndarray)]
+    found = dict(zip((frame.id for frame in readable), predict([frame.image() for frame in readable]), strict=True))
+    return [found[frame.id] if frame.id in found else Detections.none() for frame in frames]
+
+
+def _why_away(frames: StepFrames) -> str | None:
+    """Why the source is away: it says so, or not one file of the step is there. None: it is not away.
 
     A file that is there and damaged is another matter, and so is one that is missing among others.
     """
-    if isinstance(read, str):
-        return read
+    if isinstance(frames, str):
+        return frames
     first = None
-    for frame, _ in read:
+    for frame, _ in frames:
         try:
             frame.image()
         except MissingFrame as error:

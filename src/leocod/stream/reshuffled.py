@@ -1,16 +1,17 @@
-"""Offline training alone gets the stream shuffled and repeated."""
+"""All labelled frames of a stream, shuffled and repeated: for offline training, the exception to the single pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from leocod.errors import SourceEnded
+from leocod.stream.base import Arrival, Steps
 from leocod.stream.recorded import Stream
-from leocod.types import LabelledFrame, Labels, Step
+from leocod.types import LabelledFrame, Predict, Step
 
 
 @dataclass(frozen=True)
@@ -23,53 +24,46 @@ class Shuffle:
     """Frames that come together."""
 
 
-class Reshuffled:
+class Reshuffled(Steps):
     """All labelled frames of a stream, shuffled, several times over, in batches spread evenly over as many steps.
 
-    For offline training, the declared exception to the single pass. It holds every labelled frame, or its file's path.
+    It holds every labelled frame, or the path of its file.
     """
 
     def __init__(self, stream: Stream, shuffle: Shuffle, *, seed: int) -> None:
         self.stream = stream
         self.shuffle = shuffle
         self.seed = seed
-        self.truth: Mapping[int, Labels] = {}
-        self.bytes = 0
+        self.length = stream.length
 
-    @property
-    def skipped(self) -> Mapping[int, str]:
-        return self.stream.skipped
+    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+        """As many steps as the stream has; with few labels some of them are empty.
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        return self.stream.warnings
-
-    def __len__(self) -> int:
-        return len(self.stream)
-
-    def steps(self, start: int = 0) -> Iterator[Step]:
-        """As many steps as the stream has; with few labels some of them are empty."""
-        pairs = self._labelled()
-        self.bytes = sum(frame.bytes + labels.bytes for frame, labels in pairs)
+        All labels are chosen before the first step, so no labeller can ask what the learner predicts.
+        """
+        steps, size = self.stream.benchmark.steps, self.shuffle.batch_size
+        by_step = self._labelled_frames()
+        pairs = [pair for labelled in by_step.values() for pair in labelled]
+        held = sum(frame.bytes + labels.bytes for frame, labels in pairs)
         draw = np.random.default_rng(self.seed)
         order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.shuffle.epochs)])
-        size = self.shuffle.batch_size
         batches = -(-len(order) // size)
-        for index in range(start, len(self)):
-            first, end = (-(-batches * edge // len(self)) * size for edge in (index, index + 1))
+        revealed = {step: tuple(frame.id for frame, _ in labelled) for step, labelled in by_step.items()}
+        for index in range(start, steps):
+            first, end = (-(-batches * edge // steps) * size for edge in (index, index + 1))
             chosen = [pairs[number] for number in order[first:end]]
-            self.stream.skipped = {}
-            frames = self.stream.load(frame for frame, _ in chosen)
-            here = {frame.id for frame in frames}
-            self.truth = {frame.id: labels for frame, labels in chosen if frame.id in here}
-            yield Step(index, frames, self.truth)
+            frames, skipped = self.stream.load(frame for frame, _ in chosen)
+            present = {frame.id for frame in frames}
+            truth = {frame.id: labels for frame, labels in chosen if frame.id in present}
+            step = Step(index, frames, truth)
+            yield Arrival(step, truth, skipped, revealed=revealed if index == start else {}, bytes=held)
 
-    def _labelled(self) -> list[LabelledFrame]:
-        """All at once: a source that is away is not waited for, one that ends early has shown what it has."""
-        found: list[LabelledFrame] = []
+    def _labelled_frames(self) -> dict[int, list[LabelledFrame]]:
+        """Of each step. A source that is away is not waited for; one that ends early has shown what it has."""
+        found: dict[int, list[LabelledFrame]] = {}
         with suppress(SourceEnded):
-            for index in range(len(self)):
+            for index in range(self.stream.benchmark.steps):
                 pairs = self.stream.benchmark.frames_of(index)
-                revealed = self.stream.labeller.reveal(index, pairs)
-                found += [(frame, revealed[frame.id]) for frame, _ in pairs if frame.id in revealed]
+                revealed = self.stream.reveal(index, pairs)
+                found[index] = [(frame, revealed[frame.id]) for frame, _ in pairs if frame.id in revealed]
         return found

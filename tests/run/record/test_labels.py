@@ -1,118 +1,108 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
-from leocod.events import Event, StepLearned
-from leocod.labelling.budget import BudgetLabeller
+from leocod.events import Event, StepArrived, StepLearned
 from leocod.run.record.labels import LabelRecord
-from leocod.types import Frame, LabelledFrame, Labels
+
+CHOICE = {"name": "budget", "per_step": 2, "seed": 5}
 
 
-def some_frames(first: int) -> list[LabelledFrame]:
-    pixels = np.zeros((4, 4, 3), np.uint8)
-    return [(Frame(number, "walk", number, (4, 4), pixels), Labels.none()) for number in range(first, first + 4)]
+@pytest.fixture
+def record(tmp_path: Path) -> LabelRecord:
+    return LabelRecord(tmp_path / "labels.json", CHOICE)
 
 
-def test_it_reveals_what_its_labeller_reveals_and_takes_note() -> None:
-    record = LabelRecord(BudgetLabeller(2, seed=5))
+def test_it_notes_what_is_told_with_each_step(record: LabelRecord) -> None:
+    record(StepArrived(0, {0: (3, 4)}))
+    record(StepArrived(1, {1: (13, 14)}))
 
-    revealed = [record.reveal(step, some_frames(10 * step)) for step in range(2)]
-
-    alone = BudgetLabeller(2, seed=5)
-    assert [list(one) for one in revealed] == [list(alone.reveal(step, some_frames(10 * step))) for step in range(2)]
-    assert record.frames == {step: list(one) for step, one in enumerate(revealed)}
+    assert record.frames == {0: [3, 4], 1: [13, 14]}
     assert record.count == 4
 
 
-def test_a_frame_that_is_drawn_again_counts_once() -> None:
-    record = LabelRecord(BudgetLabeller(2, seed=5))
+def test_offline_training_tells_all_steps_with_the_first(record: LabelRecord) -> None:
+    record(StepArrived(0, {0: (3, 4), 1: (13,), 2: ()}))
+    record(StepArrived(1))
 
-    record.reveal(0, some_frames(0))
-    record.reveal(0, some_frames(0))
+    assert record.frames == {0: [3, 4], 1: [13]}
+
+
+def test_a_step_that_is_told_again_counts_once(record: LabelRecord) -> None:
+    record.add(0, [1, 2])
+    record.add(0, [1, 2])
 
     assert record.count == 2
 
 
-def test_a_label_for_a_frame_that_cannot_be_read_was_not_given() -> None:
-    record = LabelRecord(BudgetLabeller(2, seed=5))
-    kept, lost = record.reveal(0, some_frames(0))
+def test_a_label_for_a_frame_that_cannot_be_read_was_not_given(record: LabelRecord) -> None:
+    record.add(0, [1, 2])
 
-    record(StepLearned(0, {}, (kept,), (), (), None, 0, {}, skipped={lost: "broken"}))
+    record(StepLearned(0, {}, (1,), (), (), None, 0, {}, skipped={2: "broken"}))
 
-    assert record.frames == {0: [kept]}
+    assert record.frames == {0: [1]}
     assert record.count == 1
 
 
-def test_the_file_names_the_draw_and_the_frames(events: list[Event], tmp_path: Path) -> None:
-    record = LabelRecord(BudgetLabeller(1, seed=5))
-    record.path = tmp_path / "labels.json"
-    record.reveal(0, some_frames(0))
+def test_the_file_says_how_frames_were_chosen_and_which(record: LabelRecord, events: list[Event]) -> None:
+    record.add(0, [1])
 
     for event in events:
         record(event)
 
-    written = json.loads((tmp_path / "labels.json").read_text())
-    assert written == {"per_step": 1, "seed": 5, "nested": False, "frames": {"0": record.frames[0]}}
+    assert json.loads(record.path.read_text()) == {**CHOICE, "frames": {"0": [1]}}
 
 
-def test_a_broken_off_run_has_the_file_too(tmp_path: Path) -> None:
-    record = LabelRecord(BudgetLabeller(1, seed=5))
-    record.path = tmp_path / "labels.json"
-
+def test_an_interrupted_run_has_the_file_too(record: LabelRecord) -> None:
     with pytest.raises(KeyboardInterrupt), record:
-        record.reveal(0, some_frames(0))
+        record.add(0, [7])
         raise KeyboardInterrupt
 
-    assert json.loads((tmp_path / "labels.json").read_text())["frames"] == {"0": record.frames[0]}
+    assert json.loads(record.path.read_text())["frames"] == {"0": [7]}
 
 
-def test_gone_on_from_a_state_it_knows_what_was_revealed_before_and_counts_no_step_twice() -> None:
-    record, again = (LabelRecord(BudgetLabeller(2, seed=5)) for _ in range(2))
+def test_resumed_from_a_state_it_knows_earlier_labels_and_counts_no_step_twice(tmp_path: Path) -> None:
+    record, again = (LabelRecord(tmp_path / "labels.json", CHOICE) for _ in range(2))
     for step in range(2):
-        record.reveal(step, some_frames(10 * step))
+        record.add(step, [10 * step, 10 * step + 1])
     state = record.state_dict()
-    record.reveal(2, some_frames(20))
+    record.add(2, [20, 21])
 
     again.load_state_dict(state)
     assert again.frames == {step: record.frames[step] for step in range(2)}
     for step in range(3):
-        again.reveal(step, some_frames(10 * step))
+        again.add(step, [10 * step, 10 * step + 1])
 
     assert again.frames == record.frames
 
 
-def test_frames_are_kept_as_plain_numbers() -> None:
-    record = LabelRecord(BudgetLabeller(2, seed=5))
-
+def test_frames_are_kept_as_plain_numbers(record: LabelRecord) -> None:
     for step in range(1000):
-        record.reveal(step, some_frames(10 * step))
+        record.add(step, [10 * step, 10 * step + 1])
 
     assert sum(one.itemsize * len(one) for one in (record._steps, record._ids)) == 1000 * 2 * 16
 
 
-def test_some_of_very_many_labels_are_forgotten_and_the_rest_saved() -> None:
-    record, again = (LabelRecord(BudgetLabeller(2, seed=5)) for _ in range(2))
+def test_some_of_very_many_labels_are_forgotten_and_the_rest_saved(tmp_path: Path) -> None:
+    record, again = (LabelRecord(tmp_path / "labels.json", CHOICE) for _ in range(2))
     many = torch.arange(1_000_000)
     record.load_state_dict({"until": 499_999, "steps": many // 2, "ids": many})
 
-    record.forget({2: "broken", 999_999: "broken", 5_000_000: "not labelled"})
+    record.forget([2, 999_999, 5_000_000])
     state = record.state_dict()
 
     again.load_state_dict(state)
     assert again.count == record.count == 999_998
     assert [state["ids"][:4].tolist(), state["steps"][:4].tolist()] == [[0, 1, 3, 4], [0, 0, 1, 2]]
     assert [state["ids"][-2:].tolist(), state["steps"][-2:].tolist()] == [[999_997, 999_998], [499_998, 499_999]]
-    record.reveal(500_000, some_frames(2_000_000))
+    record.add(500_000, [2_000_000, 2_000_001])
     assert record.count == 1_000_000
     assert len(state["ids"]) == 999_998
 
 
-def test_where_nothing_was_labelled_there_is_nothing_to_forget() -> None:
-    record = LabelRecord(BudgetLabeller(0, seed=5))
-
-    record.forget({2: "broken"})
+def test_where_nothing_was_labelled_there_is_nothing_to_forget(record: LabelRecord) -> None:
+    record.forget([2])
 
     assert {name: len(record.state_dict()[name]) for name in ("steps", "ids")} == {"steps": 0, "ids": 0}

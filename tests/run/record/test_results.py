@@ -11,20 +11,18 @@ import torch
 
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned, Warned
-from leocod.labelling.budget import BudgetLabeller
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
-from leocod.types import Detections, Frame, Labels
+from leocod.types import Detections, Labels
 
 ABOUT = {"benchmark": "wander", "strategy": "icarl"}
 
 
 def a_file(folder: Path, metrics: Metrics | None = None, *, single_pass: bool = True) -> ResultsFile:
     """Of a run in which two frames were labelled."""
-    record = LabelRecord(BudgetLabeller(1, seed=0))
-    pixels = np.zeros((4, 4, 3), np.uint8)
+    record = LabelRecord(folder / "labels.json", {})
     for step, frame in enumerate((3, 21)):
-        record.reveal(step, [(Frame(frame, "walk", frame, (4, 4), pixels), Labels.none())])
+        record.add(step, [frame])
     return ResultsFile(folder / "results.json", ABOUT, record, metrics or Metrics(), single_pass=single_pass)
 
 

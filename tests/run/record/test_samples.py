@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image as PillowImage
 
-from leocod.benchmarks.base import Benchmark
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.memory.replay import ReplayMemory
 from leocod.run.record.samples import Samples
 from leocod.types import Detections, Frame, LabelledFrame, Labels
 
 
-class Corridor(Benchmark):
+class Corridor:
     """Two training frames and a test frame a step, with a mug in each."""
 
     name = "corridor"
@@ -45,7 +44,20 @@ class Rememberer:
 def corridor_events() -> list[Event]:
     pseudo = Labels(np.array([[0, 0, 4, 4]]), np.array([0]), "pseudo")
     learned = [
-        StepLearned(step, {}, (3 * step,), (0,), (0,), None, 0, {}, pseudo={3 * step + 1: pseudo}) for step in range(5)
+        StepLearned(
+            step,
+            {},
+            (3 * step,),
+            (0,),
+            (0,),
+            None,
+            0,
+            {},
+            pseudo={3 * step + 1: pseudo},
+            frames=tuple(frame for frame, _ in Corridor().frames_of(step)),
+            truth={frame.id: labels for frame, labels in Corridor().frames_of(step)},
+        )
+        for step in range(5)
     ]
     boxes = np.array([[1, 1, 5, 5], [0, 0, 2, 2]], np.float32)
     found = Detections(boxes, np.array([0, 0]), np.array([0.9, 0.1], np.float32))
@@ -56,10 +68,10 @@ def corridor_events() -> list[Event]:
 def sampled(folder: Path, broken_off_before: tuple[type[Event], ...] = ()) -> list[dict[str, Any]]:
     learner: Any = Rememberer()
     learner.memory.add([Corridor.frame(0)])
-    with Samples(folder, Corridor(), learner) as sink:
+    with Samples(folder, learner, Corridor().test) as sink:
         for event in corridor_events():
             if isinstance(event, broken_off_before):
-                sink, before = Samples(folder, Corridor(), learner), sink
+                sink, before = Samples(folder, learner, Corridor().test), sink
                 sink.load_state_dict(before.state_dict())
                 sink(RunStarted("a run", ("mug",), 5, 5))
             sink(event)
@@ -101,9 +113,19 @@ def test_gone_on_from_a_state_the_samples_are_the_same(kind: type[Event], tmp_pa
 
 def test_of_a_chosen_part_of_the_test_only_that_is_shown(tmp_path: Path) -> None:
     learner: Any = Rememberer()
-    with Samples(tmp_path, Corridor(), learner, Corridor().test[1:3]) as sink:
+    with Samples(tmp_path, learner, Corridor().test[1:3]) as sink:
         for event in corridor_events():
             sink(event)
 
     entries = json.loads((tmp_path / "samples.json").read_text())
     assert [one["frame"] for one in entries if one["kind"] == "test"] == [5, 8]
+
+
+def test_of_a_stream_of_unknown_length_pseudo_labels_are_shown_ever_more_rarely(tmp_path: Path) -> None:
+    learner: Any = Rememberer()
+    with Samples(tmp_path, learner, Corridor().test) as sink:
+        for event in corridor_events():
+            sink(RunStarted("a run", ("mug",), None, 0) if isinstance(event, RunStarted) else event)
+
+    entries = json.loads((tmp_path / "samples.json").read_text())
+    assert [one["step"] for one in entries if one["kind"] == "pseudo"] == [1, 2, 4]

@@ -38,6 +38,7 @@ class Checkpoints(BaseSink):
         self.keep = keep
         self.config = dict(config)
         self._started: RunStarted | None = None
+        self._stream_state: Mapping[str, Any] = {}
         self._at_rest: tuple[int, bool] | None = None
         """The step learnt last, and whether it is finished; None while one is being learnt."""
         self._saved: tuple[int, bool] | None = None
@@ -47,6 +48,7 @@ class Checkpoints(BaseSink):
             self._started = event
         elif isinstance(event, StepArrived):
             self._at_rest = None
+            self._stream_state = event.stream_state
         elif isinstance(event, StepLearned):
             self._at_rest = (event.step, False)
         elif isinstance(event, StepFinished):
@@ -73,6 +75,7 @@ class Checkpoints(BaseSink):
             "steps": self._started.steps if self._started else 0,
             "config": self.config,
             "learner": self.learner.state_dict(),
+            "stream": dict(self._stream_state),
             "sinks": {name: sink.state_dict() for name, sink in self.sinks.items()},
             "torch_random": torch.get_rng_state(),
             "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
