@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions
 from leocod.errors import InvalidData, InvalidFrame
+from leocod.labelling.base import StreamInfo
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.labelling.fixed import FixedLabeller
+from leocod.labelling.fixed import FixedLabeller, FixedOptions
 from leocod.readers.recording import Entry, Problem, Recording, split
 from leocod.stream.recorded import Stream
 from leocod.types import Labels
@@ -62,9 +63,9 @@ def handed_out(benchmark, per_step=3):
     """Frames and labelled frames of each step, and what was skipped on the way."""
     stream = Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0))
     steps, skipped = [], {}
-    for step in stream.steps():
-        steps.append(([frame.id for frame in step.frames], sorted(step.labels)))
-        skipped |= stream.skipped
+    for arrival in stream.arrivals():
+        steps.append(([frame.id for frame in arrival.step.frames], sorted(arrival.step.labels)))
+        skipped |= arrival.skipped
     return steps, skipped
 
 
@@ -169,11 +170,12 @@ def test_a_broken_frame_that_nobody_labelled_has_no_turn(folder):
 
 
 def test_a_broken_frame_is_neither_revealed_by_a_published_choice_nor_truth(folder):
-    stream = Stream(Films(folder, broken=(2,), on_bad_frame="skip"), FixedLabeller(frozenset({0, 2}), per_step=1))
+    info = StreamInfo("films", ("mug",), 3, lambda cost: frozenset({0, 2}))
+    labeller = FixedLabeller(FixedOptions(per_step=1), stream=info)
 
-    step = next(stream.steps())
+    arrival = next(Stream(Films(folder, broken=(2,), on_bad_frame="skip"), labeller).arrivals())
 
-    assert (sorted(step.labels), sorted(stream.truth)) == ([0], [0, 1])
+    assert (sorted(arrival.step.labels), sorted(arrival.truth)) == ([0], [0, 1])
 
 
 def test_what_no_run_can_go_on_with_is_an_error_even_if_frames_are_skipped(folder):

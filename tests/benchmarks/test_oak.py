@@ -7,8 +7,8 @@ import pytest
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.errors import InvalidData
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.labelling.fixed import FixedLabeller
-from leocod.stream.recorded import Stream
+from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.stream.recorded import Stream, describe_stream
 
 
 def oak(root, **options):
@@ -46,7 +46,8 @@ def test_the_published_choice_can_be_followed(a_processed):
     chosen = benchmark.given(1)
     assert chosen is not None
 
-    steps = Stream(benchmark, FixedLabeller(chosen, per_step=1)).steps()
+    labeller = FixedLabeller(FixedOptions(per_step=1), stream=describe_stream(benchmark))
+    steps = Stream(benchmark, labeller).steps()
 
     assert [[int(frame.image()[0, 0, 0]) for frame, _ in step.labelled()] for step in steps] == [[1], [4], [8]]
     assert benchmark.given(2) is None

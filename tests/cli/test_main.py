@@ -85,7 +85,7 @@ def test_show_writes_a_contact_sheet_and_tells_counts() -> None:
         (("show", "wander", "--out", "sheet.doc"), "should be a .png file"),
         (("predict", "none", "typo.yaml"), "none is not a run directory"),
         (("run", "--resume", "none"), "none is not a run directory"),
-        (("run", "--resume", "other_run", "--out", "new"), "--resume goes on in the directory of the run"),
+        (("run", "--resume", "other_run", "--out", "new"), "--out cannot be combined with --resume"),
         (("predict", "other_run", "none.png"), "No file or folder 'none.png'"),
         (("pretrain", "--set", "step=3"), "step: unknown key. Did you mean 'steps'?"),
     ],

@@ -18,11 +18,11 @@ from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.benchmarks.video import Video, VideoOptions
 from leocod.benchmarks.wander import Wander, WanderOptions
-from leocod.data.convert import Layout, convert
+from leocod.data.convert import LabelChoice, Layout, convert
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.labelling.fixed import FixedLabeller
-from leocod.run.record.labels import LabelRecord
+from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.stream.recorded import Stream, describe_stream
 from leocod.types import Frame, LabelledFrame, Labels
 
 COSTS = (2, 1)
@@ -191,16 +191,16 @@ def a_film(folder: Path) -> Benchmark:
 SOURCES = (a_clip, a_walk, a_coco_file, egoobjects, oak, processed, a_folder, a_film)
 
 
-def labels_of(benchmark: Benchmark) -> dict[int, LabelRecord]:
-    given = {cost: benchmark.given(cost) for cost in COSTS}
-    return {
-        cost: LabelRecord(
-            BudgetLabeller(BudgetOptions(per_step=cost), seed=5)
-            if chosen is None
-            else FixedLabeller(chosen, per_step=cost)
-        )
-        for cost, chosen in given.items()
+def labels_of(benchmark: Benchmark) -> dict[int, LabelChoice]:
+    """What a run is given at each cost: the published choice where there is one."""
+    info = describe_stream(benchmark)
+    labellers = {
+        cost: BudgetLabeller(BudgetOptions(per_step=cost), seed=5)
+        if info.published(cost) is None
+        else FixedLabeller(FixedOptions(per_step=cost), stream=info)
+        for cost in COSTS
     }
+    return {cost: LabelChoice(Stream(benchmark, labeller)) for cost, labeller in labellers.items()}
 
 
 def reread(out: Path, to: Layout) -> Benchmark:

@@ -247,7 +247,7 @@ def test_asked_to_stop_while_offline_training_decodes_a_picture_no_frame_is_skip
     config = recorded("strategy=offline", "efficient_cls=null", "benchmark.on_bad_frame=skip")
     run_experiment(config, Path("undisturbed"))
 
-    with asked_to_stop_while_decoding(Stream, "loaded"), pytest.raises(Interrupted, match="SIGTERM"):
+    with asked_to_stop_while_decoding(Stream, "load"), pytest.raises(Interrupted, match="SIGTERM"):
         run_experiment(config, Path("run"))
 
     assert events(Path("run"), "StepLearned") == []
@@ -273,8 +273,8 @@ def test_data_of_other_classes_or_another_length_are_refused_with_both_numbers(
     fewer = [one for one in content["annotations"] if one["image_id"] in ids]
 
     file.write_text(json.dumps(content | {"categories": one_more}))
-    with pytest.raises(InvalidRun, match=f"had {classes} classes and 5 steps; there are {classes + 1} and 5 now"):
+    with pytest.raises(InvalidRun, match=f"were {classes} classes and 5 steps; now there are {classes + 1} classes"):
         resume_experiment(recorded(), Path("run"))
     file.write_text(json.dumps(content | {"images": shorter, "annotations": fewer}))
-    with pytest.raises(InvalidRun, match=f"had {classes} classes and 5 steps; there are {classes} and 4 now"):
+    with pytest.raises(InvalidRun, match=f"were {classes} classes .*; now there are {classes} classes and 4 steps"):
         resume_experiment(recorded(), Path("run"))

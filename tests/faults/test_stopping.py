@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,7 @@ from whole import whole
 from leocod.cli.main import app
 from leocod.errors import Interrupted
 from leocod.run.config import ExperimentConfig
-from leocod.run.experiment import build
 from leocod.run.session import resume_experiment, run_experiment
-from leocod.types import Labels
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -78,32 +76,6 @@ def test_asked_to_stop_while_the_report_is_written_a_run_goes_on_with_the_report
     resume_experiment(a_config(), run)
     assert (run / "report.html").exists()
     assert digests(run) == undisturbed
-
-
-class Hasty(dict[int, Labels]):
-    """Labels that somebody breaks off the taking note of."""
-
-    def __iter__(self) -> Iterator[int]:
-        yield next(super().__iter__())
-        raise Interrupted("Asked to stop by SIGTERM.", signal.SIGTERM)
-
-
-def test_labels_half_noted_when_a_run_is_broken_off_are_noted_once_when_it_goes_on(
-    a_config: Callable[..., ExperimentConfig], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = build(a_config("labels.per_step=2")).labels
-    pairs = build(a_config()).benchmark.frames_of(0)
-    revealed = dict(record.labeller.reveal(0, pairs))
-
-    with monkeypatch.context() as patched, pytest.raises(Interrupted):
-        patched.setattr(record.labeller, "reveal", lambda step, pairs: Hasty(revealed))
-        record.reveal(0, pairs)
-    after = build(a_config("labels.per_step=2")).labels
-    after.load_state_dict(record.state_dict())
-    after.reveal(0, pairs)
-
-    assert (record.count, record.frames) == (0, {})
-    assert (after.count, after.frames) == (2, {0: list(revealed)})
 
 
 def test_the_command_says_how_to_go_on_and_ends_with_the_code_of_the_signal(

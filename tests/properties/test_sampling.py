@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from leocod.benchmarks.base import Benchmark
+from leocod.labelling.base import Labeller, StreamInfo
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.labelling.fixed import FixedLabeller
+from leocod.labelling.fixed import FixedLabeller, FixedOptions
 from leocod.readers.recording import Entry, split, steps_of
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
@@ -56,13 +57,18 @@ class Rolled(Benchmark):
 # -- who is labelled
 
 
+def reveal(labeller: Labeller, step: int, pairs: list[LabelledFrame]) -> dict[int, Labels]:
+    """The labels that a stream hands out for one step."""
+    return Stream(Rolled([]), labeller).reveal(step, pairs)
+
+
 @given(some.integers(0, 20), budgets, arbitrary.seeds, some.integers(0, 10**6), some.booleans())
 def test_a_budget_is_spent_whole_on_frames_of_the_step_in_their_order(
     frames: int, budget: int, seed: int, step: int, nested: bool
 ) -> None:
     pairs = some_frames(frames)
 
-    revealed = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed).reveal(step, pairs)
+    revealed = reveal(BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed), step, pairs)
 
     assert len(revealed) == min(budget, frames)
     assert list(revealed) == sorted(revealed)
@@ -74,7 +80,7 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
     frames: int, one: int, two: int, seed: int, step: int
 ) -> None:
     smaller, larger = (
-        BudgetLabeller(BudgetOptions(per_step=budget, nested=True), seed=seed).reveal(step, some_frames(frames))
+        reveal(BudgetLabeller(BudgetOptions(per_step=budget, nested=True), seed=seed), step, some_frames(frames))
         for budget in sorted([one, two])
     )
 
@@ -89,7 +95,7 @@ def test_what_is_labelled_does_not_depend_on_what_was_asked_before(
 
     for step in steps:
         fresh = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
-        assert set(asked.reveal(step, some_frames(12))) == set(fresh.reveal(step, some_frames(12)))
+        assert set(reveal(asked, step, some_frames(12))) == set(reveal(fresh, step, some_frames(12)))
 
 
 @given(some.lists(some.booleans(), max_size=16), budgets, arbitrary.seeds, some.integers(0, 1000), some.booleans())
@@ -100,7 +106,7 @@ def test_a_frame_that_nobody_knows_takes_no_label_from_another(
     holed = [(frame, labels if known[frame.id] else Labels.unknown()) for frame, labels in pairs]
     labeller = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
 
-    full, revealed = labeller.reveal(step, pairs), labeller.reveal(step, holed)
+    full, revealed = reveal(labeller, step, pairs), reveal(labeller, step, holed)
 
     assert len(revealed) == min(budget, sum(known))
     assert {frame for frame in full if known[frame]} <= set(revealed)
@@ -109,7 +115,9 @@ def test_a_frame_that_nobody_knows_takes_no_label_from_another(
 
 @given(some.integers(0, 12), some.frozensets(some.integers(0, 15)))
 def test_a_fixed_choice_is_followed_and_no_more(frames: int, chosen: frozenset[int]) -> None:
-    revealed = FixedLabeller(chosen, per_step=1).reveal(0, some_frames(frames))
+    labeller = FixedLabeller(FixedOptions(per_step=1), stream=StreamInfo("film", (), None, lambda cost: chosen))
+
+    revealed = reveal(labeller, 0, some_frames(frames))
 
     assert set(revealed) == chosen & set(range(frames))
 

@@ -20,7 +20,6 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.report.reading import Run
 from leocod.report.report import class_rows, write_report
 from leocod.run.record.labels import LabelRecord
@@ -219,7 +218,8 @@ def test_nested_labels_are_named(a_run: MakeRun, tmp_path: Path) -> None:
     ],
 )
 def test_forgetfulness_by_class_has_that_of_the_results_for_its_mean(choices: dict[str, Any], a_run: MakeRun) -> None:
-    path, labels, metrics = a_run(), LabelRecord(BudgetLabeller(BudgetOptions(per_step=1), seed=0)), Metrics(**choices)
+    path, metrics = a_run(), Metrics(**choices)
+    labels = LabelRecord(path / "labels.json", {})
     stored = Run.load(path)
     sink = ResultsFile(path / "results.json", stored.results.model_dump(), labels, metrics, single_pass=True)
     for event in events_of(stored):
