@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -11,3 +14,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
     )
+
+
+def list_leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that is no mapping, with the keys that lead to it."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from list_leaves(inner, f"{key}.{name}" if key else str(name))
+    else:
+        yield key, value

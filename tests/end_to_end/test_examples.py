@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from digests import digests
 from typer.testing import CliRunner
 
+from leocod import BaseSink, StepArrived, start_run
 from leocod.cli.main import app
+from leocod.errors import SourceAway
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -32,5 +35,70 @@ def test_ones_own_strategy_runs_by_its_name(tmp_path, plug_in):
     assert json.loads((out / "results.json").read_text())["efficient_cls"] == (not plug_in)
 
 
-def test_it_is_short():
-    assert len((EXAMPLES / "own_strategy.py").read_text().splitlines()) < 40
+SMALL = (
+    *("--steps", "3", "--threads", "1", "--evaluate-every", "2"),
+    *("--set", "benchmark={width: 64, height: 48, places: 2, instances: 5}"),
+    *("--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"),
+)
+
+
+def test_ones_own_labeller_chooses_by_what_the_learner_predicts_and_resumes_exactly(tmp_path):
+    arguments = ["run", *SMALL, "--set", "labels.name=own_labeller:LeastSure", "--labels", "2"]
+
+    done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "run")])
+
+    assert done.exit_code == 0, done.output
+    labels = json.loads((tmp_path / "run" / "labels.json").read_text())
+    assert labels["name"] == "own_labeller:LeastSure"
+    assert [len(ids) for ids in labels["frames"].values()] == [2, 2, 2]
+
+
+def test_ones_own_sink_is_told_every_evaluation(tmp_path):
+    arguments = ["run", *SMALL, "--set", "sinks=[jsonl, own_sink:ApCsv]", "--out", str(tmp_path / "run")]
+
+    done = CliRunner().invoke(app, arguments)
+
+    assert done.exit_code == 0, done.output
+    lines = (tmp_path / "run" / "ap.csv").read_text().splitlines()
+    assert lines[0] == "step,ap,worst class"
+    assert [line.split(",")[0] for line in lines[1:]] == ["1", "2"]
+    assert not (tmp_path / "run" / "tensorboard").exists()
+
+
+class Stop(BaseSink):
+    """Ends the run when a step arrives."""
+
+    def __call__(self, event):
+        if isinstance(event, StepArrived) and event.step == 4:
+            raise SourceAway("unplugged")
+
+
+def test_a_composed_run_has_all_that_a_configured_one_has_and_resumes_exactly(tmp_path, monkeypatch):
+    import compose_a_run
+
+    whole = compose_a_run.run(tmp_path / "whole")
+    with monkeypatch.context() as patched, pytest.raises(SourceAway):
+        patched.setattr("leocod.start_run", lambda parts, out: start_run(parts, out, [Stop()]))
+        compose_a_run.run(tmp_path / "half")
+    resumed = compose_a_run.run(tmp_path / "half")
+
+    names = {"config.yaml", "environment.json", "events.jsonl", "labels.json", "results.json", "report.html"}
+    assert names <= {file.name for file in (tmp_path / "whole").iterdir()}
+    assert digests(tmp_path / "half") == digests(tmp_path / "whole")
+    assert [one["step"] for one in whole["evaluations"]] == [one["step"] for one in resumed["evaluations"]] == [2, 5]
+
+
+def test_a_composed_run_cannot_be_resumed_by_a_config_and_says_so(tmp_path):
+    import compose_a_run
+
+    compose_a_run.run(tmp_path / "run")
+
+    done = CliRunner().invoke(app, ["run", "--resume", str(tmp_path / "run")])
+
+    assert done.exit_code == 2
+    assert "this run was composed in Python" in done.stderr
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
+def test_every_example_is_short(example):
+    assert len(example.read_text().splitlines()) < 40

@@ -18,9 +18,9 @@ from leocod.networks.network import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, SinkChoice, StrategyChoice, validate
-from leocod.run.layers import compare, list_leaves, overlay
+from leocod.run.layers import compare, overlay
 from leocod.run.parts import CheckpointOptions, RecordOptions
-from leocod.settings import Settings
+from leocod.settings import Settings, list_leaves
 from leocod.sinks.base import BaseSink, RunInfo
 
 FRAMES_PER_STEP = 16

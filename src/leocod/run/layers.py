@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from leocod.errors import InvalidConfig
 from leocod.files.documents import DEEPEST, parse_yaml
 from leocod.run.choices import CHOICES
+from leocod.settings import list_leaves
 from leocod.text import one_line
 
 
@@ -60,15 +61,6 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tu
     first, second = dict(list_leaves(before)), dict(list_leaves(after))
     values = {key: (_to_json(first, key), _to_json(second, key)) for key in dict.fromkeys([*first, *second])}
     return {key: (old, new) for key, (old, new) in values.items() if old != new}
-
-
-def list_leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that is no mapping, with the keys that lead to it."""
-    if isinstance(value, Mapping) and value:
-        for name, inner in value.items():
-            yield from list_leaves(inner, f"{key}.{name}" if key else str(name))
-    else:
-        yield key, value
 
 
 def _to_json(leaves: Mapping[str, Any], key: str) -> str:

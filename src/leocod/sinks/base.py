@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+from leocod.errors import InvalidConfig
 from leocod.events import Event, RunStarted
 from leocod.files.run_directory import RunDirectory
 from leocod.find import Kind
@@ -82,6 +84,16 @@ class BaseSink:
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         return None
+
+
+def import_extra(module: str, *, extra: str) -> Any:
+    """A package that only some users have; without it, one line that says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InvalidConfig(
+            f"sinks has `{extra}`, but {module} is not installed ({error}). Install it: pip install 'leocod[{extra}]'."
+        ) from error
 
 
 class Thinning:
