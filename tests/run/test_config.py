@@ -6,7 +6,7 @@ import pytest
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.metrics import Metrics
 from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart
-from leocod.run.layers import overlay, parse_override
+from leocod.run.layers import parse_override
 
 
 def load(*texts: str) -> ExperimentConfig:
@@ -48,30 +48,6 @@ def test_the_file_takes_the_place_of_the_quickstart(tmp_path: Path) -> None:
     config = in_file(tmp_path, "seed: 1\n")
 
     assert config.benchmark.options == config.benchmark.find().Options()
-
-
-def test_another_name_drops_the_options_of_the_part_before() -> None:
-    base = {"strategy": {"name": "offline", "epochs": 2}}
-
-    assert overlay(base, {"strategy": "icarl"}) == {"strategy": {"name": "icarl"}}
-    assert overlay(base, {"strategy": {"name": "offline", "batch_size": 8}}) == {
-        "strategy": {"name": "offline", "epochs": 2, "batch_size": 8}
-    }
-    assert overlay({}, {"strategy": {"replay_per_step": 8}}) == {"strategy": {"replay_per_step": 8}}
-
-
-def test_an_option_that_is_called_as_a_part_is_no_part() -> None:
-    base = {"strategy": {"name": "mine:Mine", "detector": "small"}}
-
-    assert overlay(base, {"strategy": {"detector": "large"}}) == {
-        "strategy": {"name": "mine:Mine", "detector": "large"}
-    }
-
-
-def test_overrides_are_read_as_yaml() -> None:
-    assert parse_override("a.b=null") == {"a": {"b": None}}
-    assert parse_override("a=[1, 2]") == {"a": [1, 2]}
-    assert parse_override("a=b=c") == {"a": "b=c"}
 
 
 def test_metrics_are_what_is_evaluated_by_without_the_when() -> None:
