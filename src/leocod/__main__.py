@@ -4,8 +4,8 @@ import signal
 
 
 def main() -> None:
-    """The command line. Until it is there, Ctrl-C ends the process as it is: no import broken off helps anybody."""
-    # Somebody may want it ignored, as nohup does.
+    """The command line. Until it is imported, Ctrl-C ends the process without a traceback."""
+    # Keep the signal ignored where the caller wants it, as nohup does.
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -16,7 +16,7 @@ def main() -> None:
     try:
         app()
     finally:
-        # Whoever asks again while Python clears up gets the end, and no traceback.
+        # A second Ctrl-C while Python exits ends the process without a traceback.
         if heeded:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
 

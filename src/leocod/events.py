@@ -1,4 +1,4 @@
-"""What can happen in a run. Everything that shows, stores or draws a run reads these."""
+"""What can happen in a run. Sinks read these events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leocod.types import Detections, Frame, Labels
 
 @dataclass(frozen=True)
 class RunStarted:
-    """The run begins, or goes on, at a step."""
+    """The run starts, or is resumed, at a step."""
 
     name: str
     classes: tuple[str, ...]
@@ -93,7 +93,7 @@ class StepLearned:
 
 @dataclass(frozen=True)
 class Warned:
-    """Something looks wrong, and the run goes on."""
+    """Something looks wrong. The run continues."""
 
     step: int
     what: str
@@ -131,7 +131,7 @@ class StreamEnded:
 
 @dataclass(frozen=True)
 class RunFinished:
-    """All is done."""
+    """The run is complete."""
 
     steps: int
     seconds: float

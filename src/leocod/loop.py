@@ -28,9 +28,9 @@ from leocod.types import Labels
 def run_stream(
     stream: Steps, learner: Learner, evaluator: Evaluator, start: int = 0, *, unfinished: bool = False
 ) -> Iterator[Event]:
-    """At each event the learner is at rest: a reader may look, stop, or save (not at StepArrived and StepTested).
+    """At each event the learner is at rest: a sink may look, stop, or save (not at StepArrived and StepTested).
 
-    `unfinished`: the step before `start` has been learnt, but its evaluation has not been told.
+    `unfinished`: the step before `start` was learnt, but not evaluated.
     """
     began = waited = time.perf_counter()
     if unfinished and evaluator.due(start - 1):
@@ -45,7 +45,7 @@ def run_stream(
         if evaluator.prequential and arrival.truth:
             yield StepTested(step.index, evaluator.detect(learner.predict, arrival.known_frames), arrival.truth)
         learned = learner.learn(step)
-        # Before the step is told: after that, a run may be saved and go on from there.
+        # Before StepLearned: after it, a run may be saved and resumed from there.
         for warning in (*arrival.warnings, *learned.warnings):
             yield Warned(step.index, warning)
         yield describe_step(arrival, learned, learner, waited=arrived - waited)

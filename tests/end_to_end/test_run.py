@@ -275,7 +275,7 @@ def test_a_run_that_was_broken_off_says_how_to_go_on_and_then_is_as_if_never_bro
         result = CliRunner().invoke(app, ["run", *SMALL, "--out", str(run)])
 
     assert result.exit_code == 143
-    assert result.stderr == f"leocod: Asked to stop by SIGTERM. Go on with: leocod run --resume '{run}'\n"
+    assert result.stderr == f"leocod: Asked to stop by SIGTERM. Resume it with: leocod run --resume '{run}'\n"
     assert [file.name for file in (run / "checkpoints").iterdir()] == ["step_00002.pt"]
 
     text = leocod("run", "--resume", run)

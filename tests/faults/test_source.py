@@ -236,7 +236,7 @@ def test_asked_to_stop_while_a_test_picture_is_decoded_nobody_takes_it_for_damag
         done = CliRunner().invoke(app, ["run", *arguments, "--set", RECORDED, "--out", "run"])
 
     assert done.exit_code == 143
-    assert done.stderr.splitlines() == ["leocod: Asked to stop by SIGTERM. Go on with: leocod run --resume run"]
+    assert done.stderr.splitlines() == ["leocod: Asked to stop by SIGTERM. Resume it with: leocod run --resume run"]
     resume_experiment(recorded(), Path("run"))
     assert digests(Path("run")) == digests(Path("undisturbed"))
 

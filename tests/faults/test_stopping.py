@@ -87,7 +87,7 @@ def test_the_command_says_how_to_go_on_and_ends_with_the_code_of_the_signal(
     done = CliRunner().invoke(app, ["run", *arguments, "--out", "a run"])
 
     assert done.exit_code == 143
-    assert done.stderr.splitlines() == ["leocod: Asked to stop by SIGTERM. Go on with: leocod run --resume 'a run'"]
+    assert done.stderr.splitlines() == ["leocod: Asked to stop by SIGTERM. Resume it with: leocod run --resume 'a run'"]
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="cannot see here how far another process has come")

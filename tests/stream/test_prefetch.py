@@ -96,7 +96,7 @@ def test_ctrl_c_is_for_this_process_to_answer_and_not_for_those_that_work_for_it
 def test_a_process_that_was_killed_is_told_in_one_line(work):
     made = []
 
-    with pytest.raises(SourceAway, match=r"^A process that reads ahead has ended \([^\n]+\)\.$"):
+    with pytest.raises(SourceAway, match=r"^A process that prefetches frames has ended \([^\n]+\)\.$"):
         made.extend(prefetch(work.killed_at_two, range(5), workers=1))
 
     assert made == [0, 1]

@@ -119,8 +119,8 @@ def test_two_add_up_gradients_and_losses_share_the_work_and_notice_when_they_dif
 
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
     assert first[:5] == second[:5] == [[2, 10], [5, 6], True, {"all": 3, "late": 4}, [7, 8, 9]]
-    assert first[5].startswith("The weather: process 0 has something else than 1.")
-    assert second[5].startswith("The weather: process 1 has something else than 0.")
+    assert first[5].startswith("The weather: process 0 differs from 1.")
+    assert second[5].startswith("The weather: process 1 differs from 0.")
     assert (first[6], second[6]) == ("cuda:0", "cuda:1")
     assert first[7] == second[7] == "taken"
     assert first[8].startswith("device is 'cuda:1': it should be cuda")
@@ -191,4 +191,4 @@ def test_another_process_that_has_ended_is_told(tmp_path):
     two_processes(["script.py", str(tmp_path)], tmp_path)
 
     said = (tmp_path / "said").read_text().splitlines()
-    assert [one.partition(" (")[0] for one in said] == ["Another process of the team has ended; see what it said."] * 2
+    assert [one.partition(" (")[0] for one in said] == ["Another process has ended; see its message."] * 2

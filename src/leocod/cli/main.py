@@ -31,7 +31,7 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 class _OneLineErrors(TyperGroup):
-    """What a user can mend is one line on stderr and exit code 2. Everything else is our mistake, traceback and all."""
+    """An error that a user can fix is one line on stderr and exit code 2. Anything else is our mistake: a traceback."""
 
     def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
         given = list(args)
@@ -39,16 +39,17 @@ class _OneLineErrors(TyperGroup):
             return super().make_context(info_name, args, *others, **more)
         except UsageError as error:
             # Without arguments the "error" is the help text.
-            raise (_told(error) if given else error) from error
+            raise (exit_with_message(error) if given else error) from error
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (LeocodError, UsageError) as error:
-            raise _told(error) from error
+            raise exit_with_message(error) from error
 
 
-def _told(error: Exception) -> typer.Exit:
+def exit_with_message(error: Exception) -> typer.Exit:
+    """Print an error as one line; the exit to raise."""
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     _say(f"leocod: {' '.join(text.split())}", errors)
     return typer.Exit(2)
@@ -85,7 +86,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Online continual object detection from video in which few frames are labelled."""
@@ -96,19 +97,19 @@ def run(
     config: Annotated[
         Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
     ] = None,
-    benchmark: Annotated[str | None, typer.Option(help="What is learnt; see `leocod list`.")] = None,
-    detector: Annotated[str | None, typer.Option(help="What learns; see `leocod list`.")] = None,
-    strategy: Annotated[str | None, typer.Option(help="How it learns; see `leocod list`.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
+    detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="The continual-learning method; see `leocod list`.")] = None,
     efficient_cls: Annotated[
         bool | None,
-        typer.Option("--efficient-cls/--no-efficient-cls", help="With the plug-in around the strategy, or bare."),
+        typer.Option("--efficient-cls/--no-efficient-cls", help="With Efficient-CLS around the strategy, or without."),
     ] = None,
     labels: Annotated[int | None, typer.Option(metavar="K", help="Labelled frames in each step of 16.")] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Length of the stream in steps.")] = None,
     evaluate_every: Annotated[
         int | None, typer.Option(metavar="N", help="Steps from one evaluation to the next.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
     device: Device = None,
     threads: Annotated[int | None, typer.Option(metavar="N", help="CPU threads.")] = None,
     overrides: Override = None,
@@ -116,7 +117,7 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Run directory; by default a new one under runs/.")
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was broken off, with its own config.")
+        Path | None, typer.Option(metavar="RUN", help="Resume an interrupted run with its own config.")
     ] = None,
 ) -> None:
     """Learn from a stream, evaluate on the way, and leave a run directory with a report.
@@ -136,7 +137,9 @@ def run(
     if efficient_cls is not None:
         layers.append({"efficient_cls": {} if efficient_cls else None})
     if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
-        raise InvalidConfig("--no-efficient-cls switches off what --set efficient_cls... sets. Leave one of them out.")
+        raise InvalidConfig(
+            "--no-efficient-cls cannot be combined with --set efficient_cls.OPTION: remove one of them."
+        )
     layers += [parse_override(text) for text in overrides or ()]
     if resume and out:
         raise InvalidConfig("--out cannot be combined with --resume: a resumed run stays in its directory.")
@@ -153,7 +156,7 @@ def run(
     from leocod.training import distributed
 
     directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
-    with _told_how_to_go_on(directory), distributed.process_group(chosen.device):
+    with _explain_resume(directory), distributed.process_group(chosen.device):
         if resume:
             results = resume_experiment(chosen, directory)
         else:
@@ -166,27 +169,27 @@ def run(
 
 
 @contextmanager
-def _told_how_to_go_on(directory: Path) -> Iterator[None]:
-    """A run that is broken off can go on, and its error says how."""
+def _explain_resume(directory: Path) -> Iterator[None]:
+    """Add to an error how the run can be resumed."""
     try:
         yield
     except KeyboardInterrupt as error:
-        _say(f"leocod: interrupted. {_how_to_go_on(directory) or 'Nothing was written.'}", errors)
+        _say(f"leocod: interrupted. {_resume_command(directory) or 'Nothing was written.'}", errors)
         # Python's own is without a number, and by Ctrl-C.
         raise typer.Exit(128 + (error.args[0] if error.args else signal.SIGINT)) from None
     except Interrupted as error:
-        _say(f"leocod: {error} {_how_to_go_on(directory)}", errors)
+        _say(f"leocod: {error} {_resume_command(directory)}", errors)
         raise typer.Exit(128 + error.signal) from None
-    # What was refused before anything began needs no more words.
+    # Refused before anything began: there is nothing to resume.
     except (InvalidConfig, RunExists):
         raise
     except LeocodError as error:
-        raise LeocodError(f"{error} {_how_to_go_on(directory)}") from error
+        raise LeocodError(f"{error} {_resume_command(directory)}") from error
 
 
-def _how_to_go_on(directory: Path) -> str:
+def _resume_command(directory: Path) -> str:
     begun = (directory / "config.yaml").exists()
-    return f"Go on with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
+    return f"Resume it with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
 
 
 @app.command()

@@ -81,14 +81,14 @@ def drive(
     with Interruption() as interruption, ExitStack() as stack:
         for reader in readers:
             stack.enter_context(reader)
-        all_told = False
+        delivered = False
         try:
             for event in chain([started], events):
-                interruption.at_rest = all_told = False
+                interruption.at_rest = delivered = False
                 _check_agreement(event, parts)
                 for reader in readers:
                     reader(event)
-                all_told = True
+                delivered = True
                 if isinstance(event, StepFinished):
                     guard.check()
                 if isinstance(event, AT_REST):
@@ -97,7 +97,7 @@ def drive(
             # Saving must not be interrupted.
             interruption.at_rest = False
             # If some sinks know of an event and others do not, there is nothing consistent to save.
-            if checkpoints is not None and all_told:
+            if checkpoints is not None and delivered:
                 _save(checkpoints, error)
             raise
 
@@ -110,7 +110,7 @@ def _check_agreement(event: Event, parts: Parts) -> None:
 
 
 def _save(checkpoints: Checkpoints, reason: BaseException) -> None:
-    """The last thing that a run does. What ended the run is told in any case."""
+    """The last thing that a run does. The error that ended the run is raised in any case."""
     try:
         checkpoints.save()
     except OSError as error:

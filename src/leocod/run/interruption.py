@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: asked to stop, a run ends where it can be saved. Asked again, it ends at once."""
+"""Ctrl-C and SIGTERM: the first one stops a run where it can be saved, the second one stops it at once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """Notes that somebody wants the run to stop, until the learner is at rest."""
+    """Remembers a signal until the learner is at rest, then raises Interrupted."""
 
     def __init__(self) -> None:
         self.asked: signal.Signals | None = None
         self.at_rest = False
-        """Whether the learner is, and so whoever is waiting for frames or evaluating can be broken off at once."""
+        """Whether the learner is at rest: then waiting for frames, or an evaluation, can be interrupted at once."""
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        # Python allows it there only; elsewhere, nobody would have asked us.
+        # Python allows signal handlers in the main thread only.
         if threading.current_thread() is threading.main_thread():
             self._before = {one: signal.signal(one, self._note) for one in SIGNALS}
         return self
@@ -42,11 +42,11 @@ class Interruption:
             self._leave(self.asked)
 
     def rest(self, *, between_steps: bool) -> None:
-        """The learner is at rest from now on: raise if somebody has asked, and as soon as somebody does.
+        """The learner is at rest from now on: raise if a signal has come, and as soon as one comes.
 
-        Of several processes, all have to stop after the same step; they ask each other between steps.
+        Several processes must all stop after the same step, so they ask each other between steps.
         """
-        # First: whoever asks in between is heard by one of the two.
+        # Set first, so that a signal between these two lines is noticed by one of them.
         self.at_rest = alone = distributed.size() == 1
         if alone or between_steps:
             self._leave(distributed.any_of(self.asked))

@@ -1,4 +1,4 @@
-"""What a sink is: it is told every event of a run, and shows, stores or draws it."""
+"""What a sink is: it gets every event of a run, and shows, stores or draws it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leocod.settings import Settings
 
 
 class Sink(Protocol):
-    """Anything that is told what happens in a run."""
+    """Anything that gets the events of a run."""
 
     def __enter__(self) -> Self: ...
 
@@ -35,7 +35,7 @@ class Sink(Protocol):
         ...
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
-        """Go on from there, before it is entered: the events up to the checkpoint are not told again."""
+        """Continue from a state, before the sink is entered. Events before the checkpoint do not come again."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The terminal: a progress bar while the run goes on, and a table at its end."""
+"""The terminal: a progress bar during the run, and a table at its end."""
 
 from __future__ import annotations
 

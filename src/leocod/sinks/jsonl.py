@@ -36,10 +36,10 @@ class JsonLinesOptions(SinkOptions):
 
 
 class JsonLines(BaseSink):
-    """Appends each event as it comes, a whole line or nothing, so that a broken-off run can be read up to its end.
+    """Appends each event to events.jsonl, a whole line or nothing, so that an interrupted run can be read.
 
-    Every so many steps the file is packed away and a new one begun, which starts with the RunStarted again: each can be
-    read by itself.
+    Every so many steps the file is compressed into events/ and a new one begins, with the RunStarted as its first line,
+    so that each file can be read by itself.
     """
 
     Options: ClassVar[type[SinkOptions]] = JsonLinesOptions
@@ -56,7 +56,7 @@ class JsonLines(BaseSink):
         self._started: RunStarted | None = None
 
     def __enter__(self) -> Self:
-        """Cut off what is later than the state, if there was one: those steps come again."""
+        """Cut off events after the state that was loaded: those steps come again."""
         self._unpack()
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         if os.fstat(self._file).st_size < self._bytes:
@@ -71,7 +71,7 @@ class JsonLines(BaseSink):
             self._next_step = event.step + 1
             if self._next_step % self.options.pack_every == 0:
                 self._pack()
-        # A run that goes on has been started before.
+        # A resumed run has written its RunStarted before.
         elif not isinstance(event, SILENT) and not (isinstance(event, RunStarted) and event.first_step):
             self._write(event)
 
@@ -102,7 +102,7 @@ class JsonLines(BaseSink):
             self._write(replace(self._started, first_step=self._next_step))
 
     def _unpack(self) -> None:
-        """Bring back what was packed after the state was saved: the first such file begins where this one did."""
+        """Bring back what was packed after the state was saved. The first such file begins where this one did."""
         later = [path for step, path in list_packed_events(self.folder).items() if step >= self._next_step]
         if later:
             with atomic_write(self.path) as temporary:

@@ -18,9 +18,9 @@ from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
 
 class TensorBoard(BaseSink):
-    """Writes scalars only; look at them with `tensorboard --logdir runs`.
+    """Writes curves for TensorBoard; look at them with `tensorboard --logdir runs`.
 
-    A run that goes on writes a file of its own; steps that came again have the same values as before, but for times.
+    A resumed run writes another file. Steps that come again have the same values as before, except for times.
     """
 
     def __init__(self, options: SinkOptions | None = None, *, run: RunInfo) -> None:

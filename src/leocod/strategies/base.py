@@ -127,10 +127,10 @@ class Strategy:
             losses |= {name: losses.get(name, 0.0) + value.detach() for name, value in of_part.items()}
         # All at once: on a GPU each number that is asked for has to be waited for.
         values = torch.stack(list(losses.values())).tolist() if losses else []
-        told = distributed.add_up(dict(zip(losses, values, strict=True)), self.weights)
+        total_losses = distributed.add_up(dict(zip(losses, values, strict=True)), self.weights)
         self.loss_scale.unscale(self.weights)
-        refuse_loss(told, batch.name)
-        return told
+        refuse_loss(total_losses, batch.name)
+        return total_losses
 
     def predict(self, images: Images) -> list[Detections]:
         return distributed.predict_sharded(self.detector.predict, images)

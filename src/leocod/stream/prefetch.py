@@ -1,4 +1,4 @@
-"""Do the next things while this one is used: processes that work ahead, and hand over in order."""
+"""Worker processes that prepare the next items while this one is used, and hand them over in order."""
 
 from __future__ import annotations
 
@@ -10,69 +10,69 @@ from typing import Any, TypeVar, cast
 
 from leocod.errors import LeocodError, SourceAway
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 END = object()
 
 EACH_AHEAD = 2
-"""Things that each process has ready at most: what bounds the memory."""
+"""Items that each process has ready at most. This bounds the memory."""
 
 
-def prefetch(make: Callable[[int], Thing], numbers: Sequence[int], *, workers: int) -> Iterator[Thing]:
-    """`make` of each number, in order; made by so many processes ahead of their use, or right then by none."""
+def prefetch(make: Callable[[int], Item], numbers: Sequence[int], *, workers: int) -> Iterator[Item]:
+    """`make` of each number, in order. Worker processes make them before they are needed; with no worker, in place."""
     if not workers:
         yield from map(make, numbers)
         return
-    # Torch is slow to import, and a benchmark does without it.
+    # Torch is slow to import, and a benchmark works without it.
     from torch import Generator
     from torch.utils.data import DataLoader
 
-    made: DataLoader[Any] = DataLoader(
-        cast(Any, _Made(make, numbers)),
+    loader: DataLoader[Any] = DataLoader(
+        cast(Any, _Items(make, numbers)),
         batch_size=None,
         num_workers=workers,
         prefetch_factor=EACH_AHEAD,
-        collate_fn=_as_it_is,
-        # It draws a seed for its processes, and would take it from everybody's generator.
+        collate_fn=_keep,
+        # The loader draws a seed for its workers. It must not draw from torch's global generator.
         generator=Generator(),
-        # A process that is forked has the locks of threads that it does not have, of a video decoder for example.
+        # A forked process would inherit locks of threads that it does not have, such as a video decoder's.
         multiprocessing_context="spawn",
     )
-    things = _started(made)
-    while (thing := _next(things)) is not END:
-        if isinstance(thing, LeocodError):
-            raise thing
-        yield thing
+    items = _start_workers(loader)
+    while (item := _next(items)) is not END:
+        if isinstance(item, LeocodError):
+            raise item
+        yield item
 
 
-def _started(made: Iterable[Thing]) -> Iterator[Thing]:
-    """Have the processes started, so that a signal to all of them is for this one alone to answer."""
-    # First, because it lets all signals through.
+def _start_workers(loader: Iterable[Item]) -> Iterator[Item]:
+    """Start the workers so that only this process answers a signal that is sent to all of them."""
+    # Started first, because it unblocks all signals.
     ensure_running()
-    # Ctrl-C in a terminal reaches them, too. They inherit that it is held back; here it is let through again.
+    # Ctrl-C in a terminal reaches the workers, too. They inherit the blocked signal; here it is unblocked again.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    heard = signal.getsignal(signal.SIGCHLD)
+    handler = signal.getsignal(signal.SIGCHLD)
     try:
-        return iter(made)
+        return iter(loader)
     finally:
-        # Torch would raise in the middle of anything when one of them ends; it finds out when it next waits, as well.
+        # Torch's handler raises at any moment when a worker ends. Without it, torch notices when it next waits.
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGCHLD, heard)
+            signal.signal(signal.SIGCHLD, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _next(things: Iterator[Any]) -> Any:
+def _next(items: Iterator[Any]) -> Any:
     try:
-        return next(things, END)
+        return next(items, END)
     except RuntimeError as error:
-        # Torch's word for a process that was killed, for the memory that it took for example.
+        # What torch says of a worker that was killed, for example because memory ran out.
         if "exited unexpectedly" not in str(error):
             raise
-        raise SourceAway(f"A process that reads ahead has ended ({str(error).splitlines()[0]}).") from error
+        raise SourceAway(f"A process that prefetches frames has ended ({str(error).splitlines()[0]}).") from error
 
 
-class _Made:
-    """The things by number, as torch's loader wants them."""
+class _Items:
+    """The items by number, as torch's loader wants them."""
 
     def __init__(self, make: Callable[[int], Any], numbers: Sequence[int]) -> None:
         self.make = make
@@ -84,10 +84,10 @@ class _Made:
     def __getitem__(self, position: int) -> Any:
         try:
             return self.make(self.numbers[position])
-        # Handed over as it is: the loader would make a traceback of it.
+        # Returned, not raised: the loader would turn it into a traceback.
         except LeocodError as error:
             return error
 
 
-def _as_it_is(thing: Any) -> Any:
-    return thing
+def _keep(item: Any) -> Any:
+    return item

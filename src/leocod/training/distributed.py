@@ -1,4 +1,4 @@
-"""Several processes that learn as one, started by torchrun. On its own, a process is a team of one.
+"""Several processes that train as one, started by torchrun. Without torchrun there is one process.
 
 Every process has the whole stream, labels and memory, and draws the same numbers; each takes a part of the frames of
 every batch and of everything that is detected in. Gradients are added up, so all have the same weights at all times.
@@ -19,7 +19,7 @@ from leocod.errors import Disagreement, InvalidConfig, LeocodError
 from leocod.training.gradients import flatten_gradient, set_gradient
 from leocod.types import Detections, Images
 
-Thing = TypeVar("Thing")
+Value = TypeVar("Value")
 
 
 def size() -> int:
@@ -28,7 +28,7 @@ def size() -> int:
 
 
 def rank() -> int:
-    """Which one this is, from 0. The first one speaks and writes for all."""
+    """Which one this is, from 0. The first one prints and writes for all."""
     return processes.get_rank() if size() > 1 else 0
 
 
@@ -41,7 +41,7 @@ def choose_device(device: str) -> str:
 
 @contextmanager
 def process_group(device: str) -> Iterator[None]:
-    """Be one of the processes that torchrun has started; without it, be alone."""
+    """Join the processes that torchrun has started; without torchrun, do nothing."""
     if int(os.environ.get("WORLD_SIZE", "1")) < 2:
         yield
         return
@@ -55,7 +55,7 @@ def process_group(device: str) -> Iterator[None]:
 
 
 def check_on_rank0(check: Callable[[], None]) -> None:
-    """The first process looks whether something may be done; if not, all leave with what it says."""
+    """Run a check in the first process only. If it fails, all processes raise its error."""
     refusal: str | None = None
     if rank() == 0:
         try:
@@ -64,8 +64,8 @@ def check_on_rank0(check: Callable[[], None]) -> None:
             if size() == 1:
                 raise
             refusal = str(error)
-    if size() > 1 and (said := _gathered(refusal)[0]) is not None:
-        raise LeocodError(said)
+    if size() > 1 and (message := _gather(refusal)[0]) is not None:
+        raise LeocodError(message)
 
 
 def add_up(losses: Mapping[str, float], weights: Sequence[nn.Parameter]) -> dict[str, float]:
@@ -73,16 +73,16 @@ def add_up(losses: Mapping[str, float], weights: Sequence[nn.Parameter]) -> dict
     if size() == 1:
         return dict(losses)
     _add_gradients(weights)
-    said = _gathered(dict(losses))
-    names = dict.fromkeys(name for one in said for name in one)
-    return {name: sum(one.get(name, 0.0) for one in said) for name in names}
+    values = _gather(dict(losses))
+    names = dict.fromkeys(name for one in values for name in one)
+    return {name: sum(one.get(name, 0.0) for one in values) for name in names}
 
 
 def _add_gradients(weights: Sequence[nn.Parameter]) -> None:
     """A weight that no process has a gradient for keeps none: an optimiser leaves it alone, but moves one with zero."""
     has = torch.tensor([float(one.grad is not None) for one in weights], device=weights[0].device)
     total = flatten_gradient(weights)
-    with _all_there():
+    with _explain_lost_process():
         processes.all_reduce(has)
         processes.all_reduce(total)
     set_gradient(weights, total)
@@ -92,47 +92,47 @@ def _add_gradients(weights: Sequence[nn.Parameter]) -> None:
 
 
 def predict_sharded(predict: Callable[[Images], list[Detections]], images: Images) -> list[Detections]:
-    """What `predict` finds in the images, a part of them in each process; all get all of it."""
+    """Predict a part of the images in each process. All processes get all detections."""
     if size() == 1:
         return predict(images)
     found: list[Detections] = [None] * len(images)  # type: ignore[list-item]
-    for number, part in enumerate(_gathered(predict(images[rank() :: size()]))):
+    for number, part in enumerate(_gather(predict(images[rank() :: size()]))):
         found[number :: size()] = part
     return found
 
 
-def any_of(one: Thing | None) -> Thing | None:
-    """What any process has; None where none has anything. All of them ask."""
+def any_of(one: Value | None) -> Value | None:
+    """The first value that is not None in any process. All processes must call this."""
     if size() == 1:
         return one
-    return next((said for said in _gathered(one) if said is not None), None)
+    return next((value for value in _gather(one) if value is not None), None)
 
 
 def agree(what: str, digest: Callable[[], str]) -> None:
-    """Raise unless all processes have the same."""
+    """Raise unless all processes have the same digest."""
     if size() > 1:
-        said = _gathered(own := digest())
-        others = [number for number, one in enumerate(said) if one != own]
+        values = _gather(own := digest())
+        others = [number for number, one in enumerate(values) if one != own]
         if others:
             raise Disagreement(
-                f"{what}: process {rank()} has something else than {', '.join(map(str, others))}. All need the same "
+                f"{what}: process {rank()} differs from {', '.join(map(str, others))}. All processes need the same "
                 "data, config, code and versions."
             )
 
 
-def _gathered(one: Thing) -> list[Thing]:
-    """What each process has, in order."""
-    all_of_them: list[Thing] = [one] * size()
-    with _all_there():
-        processes.all_gather_object(all_of_them, one)
-    return all_of_them
+def _gather(one: Value) -> list[Value]:
+    """The value of each process, in order."""
+    values: list[Value] = [one] * size()
+    with _explain_lost_process():
+        processes.all_gather_object(values, one)
+    return values
 
 
 @contextmanager
-def _all_there() -> Iterator[None]:
-    """Torch's word for a process that has left the team is a RuntimeError."""
+def _explain_lost_process() -> Iterator[None]:
+    """Torch raises a RuntimeError when another process has ended."""
     try:
         yield
     except RuntimeError as error:
         first = str(error).splitlines()[0][:200]
-        raise Disagreement(f"Another process of the team has ended; see what it said. ({first})") from error
+        raise Disagreement(f"Another process has ended; see its message. ({first})") from error

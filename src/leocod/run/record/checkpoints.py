@@ -18,7 +18,7 @@ from leocod.sinks.base import BaseSink, Sink
 class Checkpoints(BaseSink):
     """Saves every so many steps and after the last one, and keeps the newest few.
 
-    It comes after the sinks whose state it saves: what it is told, they have been told.
+    It comes after the sinks whose state it saves, so that they know every event that it knows.
     """
 
     def __init__(

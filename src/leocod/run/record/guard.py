@@ -11,7 +11,7 @@ from leocod.sinks.base import BaseSink
 
 
 class Guard(BaseSink):
-    """Counts the steps in a row that the learner refused. Whoever drives the run asks it after each step."""
+    """Counts the steps in a row that the learner refused. The driver checks it after each step."""
 
     def __init__(self, most: int) -> None:
         self.most = most

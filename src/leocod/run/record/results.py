@@ -48,7 +48,7 @@ class ResultsFile(BaseSink):
         """Step, and AP of each class; NaN: a class without a test box."""
         self._seconds: dict[str, float] = defaultdict(float)
         self._seconds_before = self._seconds_now = 0.0
-        """Until the checkpoint that this run goes on from, and since."""
+        """Before the checkpoint that this run was resumed from, and since."""
         self._memory_bytes = 0
         self._skipped: set[int] = set()
         self._refused = 0
