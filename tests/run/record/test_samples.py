@@ -36,7 +36,7 @@ class Corridor(Benchmark):
 
 class Rememberer:
     def __init__(self) -> None:
-        self.memory = ReplayMemory(seed=0)
+        self.memory = ReplayMemory(classes=1, seed=0)
 
     def remembered_frames(self) -> list[LabelledFrame]:
         return self.memory.frames
