@@ -226,7 +226,7 @@ class ReplayOptions(MemoryOptions):
 
 
 class MemoryStrategy(Strategy):
-    """Remembers labelled frames of every step. What for is up to the strategy."""
+    """Remembers labelled frames of every step. A subclass decides what they are for."""
 
     Options: ClassVar[type[StrategyOptions]] = MemoryOptions
     options: MemoryOptions
@@ -264,7 +264,7 @@ class MemoryStrategy(Strategy):
 
 
 class ReplayStrategy(MemoryStrategy):
-    """Draws from its memory at every step. As it stands: trains on the step and on what is drawn, by the recipe."""
+    """Draws frames from its memory at every step. As it stands, it trains on the step and on these, by the recipe."""
 
     Options: ClassVar[type[StrategyOptions]] = ReplayOptions
     options: ReplayOptions

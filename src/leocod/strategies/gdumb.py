@@ -14,8 +14,9 @@ class GDumbOptions(ReplayOptions):
     """Options of GDumb."""
 
     memory_replacement: str = "released"
-    """Who stays when a class is full, see the other strategies. `released` by default: what never enters the memory is
-    never learnt, so a memory that changes is worth more here than an even one. `first` is the original's."""
+    """Who stays when a class is full: `reservoir`, `released`, `first`, `fifo` or module:Class, as in the other
+    strategies. `released` by default: what never enters the memory is never learnt, so a memory that changes is worth
+    more here than an even one. `first` is the original's."""
 
 
 class GDumb(ReplayStrategy):

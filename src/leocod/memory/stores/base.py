@@ -14,7 +14,7 @@ class MemoryStore(ABC):
 
     @abstractmethod
     def choose_shelves(self, newcomer: Entry) -> Sequence[int]:
-        """Keys of the shelves that the newcomer is offered to. None of them: it is not remembered."""
+        """Keys of the shelves that the newcomer is offered to, each once. Empty: the newcomer is not remembered."""
 
     @abstractmethod
     def count_places(self, shelf: int, *, per_class: int, classes: int) -> int:
