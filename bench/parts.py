@@ -47,7 +47,7 @@ PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "pseudo labels": ((two_stage.TwoStage, "_detect"), (efficient_cls.EfficientCLS, "pseudo_label")),
     "augmentation": ((efficient_cls, "augmented"),),
     "slow learner follows": ((efficient_cls.EfficientCLS, "consolidate"),),
-    "memory": ((base.MemoryStrategy, "remember"), (base.ReplayStrategy, "replayed")),
+    "memory": ((base.MemoryStrategy, "remember"), (base.ReplayStrategy, "sample_replay")),
     "to be able to go back": ((base.Strategy, "trained_state"),),
     "is it finite?": ((base, "refuse_gradient"), (base, "refuse_loss")),
     "the rest": ((efficient_cls.EfficientCLS, "learn"),),

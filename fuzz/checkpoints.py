@@ -22,7 +22,7 @@ SMALL = (
 )
 KINDS: dict[str, tuple[str, ...]] = {
     "wrapped": (),
-    "bare": ("efficient_cls=null", "strategy=derpp"),
+    "bare": ("efficient_cls=null", "strategy=derpp", "strategy.memory_encoding=jpeg"),
     "open": ("classes=open", "efficient_cls=null", "strategy=ewc"),
 }
 

@@ -63,7 +63,8 @@ class Kind(Generic[Part]):
         module_name, _, class_name = name.partition(":")
         # Checked first, so that nothing is imported for a name that leads nowhere.
         if not class_name.isidentifier():
-            raise InvalidConfig(f"'{name}' is not module:Class, such as my_module:My{self.name.capitalize()}.")
+            example = self.name.title().replace(" ", "")
+            raise InvalidConfig(f"'{name}' is not module:Class, such as my_module:My{example}.")
         if not _exists(module_name):
             raise InvalidConfig(
                 f"No module '{module_name}' (for the {self.name} '{name}'). Is it installed or on PYTHONPATH?"

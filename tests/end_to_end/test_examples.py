@@ -99,6 +99,28 @@ def test_a_composed_run_cannot_be_resumed_by_a_config_and_says_so(tmp_path):
     assert "this run was composed in Python" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "policies",
+    [
+        ["memory_store=own_memory_policy:BalancedWithEmpty"],
+        ["memory_replacement=own_memory_policy:MostBoxes", "memory_per_class=1"],
+        ["memory_replacement=own_memory_policy:MostBoxes", "memory_bytes=60000", "memory_encoding=jpeg"],
+    ],
+    ids=lambda policies: policies[0].rpartition(":")[2],
+)
+def test_ones_own_memory_policies_run_by_their_names(tmp_path, policies):
+    settings = [word for policy in policies for word in ("--set", f"strategy.{policy}")]
+
+    done = CliRunner().invoke(
+        app, ["run", *SMALL, "--set", "strategy.replay_per_step=4", *settings, "--out", str(tmp_path / "run")]
+    )
+
+    assert done.exit_code == 0, done.output
+    memory = json.loads((tmp_path / "run" / "memory.json").read_text())
+    assert memory["frames"] > 0
+    assert memory["bytes"] <= 60_000 or "memory_bytes=60000" not in policies
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
 def test_every_example_is_short(example):
     assert len(example.read_text().splitlines()) < 40

@@ -7,37 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leocod.memory.replay import ReplayMemory
-from leocod.types import Frame, Labels, LossWeights
+from leocod.errors import InvalidConfig
+from leocod.memory.encoding import JPEG, Raw
+from leocod.memory.replacements.first import First
+from leocod.memory.stores.random import Random
+from leocod.types import Frame, Labels
 
 
-def a_memory(seed=0, **options):
-    return ReplayMemory(**{"total": 10, **options}, seed=seed)
-
-
-def ids(pairs):
-    return [frame.id for frame, _ in pairs]
-
-
-def test_each_class_has_a_shelf_of_its_own(a_frame):
-    memory = a_memory(per_class=2)
-
-    memory.add([a_frame(number, (0,)) for number in range(10)])
-    memory.add([a_frame(100, (1,))])
-
-    assert memory.count(0) == 2
-    assert memory.count(1) == 1
-    assert dict(memory.seen) == {0: 10, 1: 1}
-
-
-def test_a_frame_of_two_classes_is_held_once_and_goes_when_the_last_shelf_lets_it_go(a_frame):
+def test_a_frame_of_two_classes_is_held_once_and_goes_when_the_last_shelf_lets_it_go(a_memory, ids, a_frame):
     memory = a_memory(per_class=1, replacement="released")
     memory.add([a_frame(1, (0, 1))])
     assert len(memory) == 1
     assert memory.bytes == 48 * 64 * 3 + 2 * (16 + 8)
 
     newcomers = iter(range(2, 1000))
-    while memory.shelves[0] == memory.shelves[1]:
+    while memory.shelves[0].entries == memory.shelves[1].entries:
         memory.add([a_frame(next(newcomers), (0,))])
     assert 1 in ids(memory.frames)
     while len(memory) == 2 and 1 in ids(memory.frames):
@@ -45,15 +29,7 @@ def test_a_frame_of_two_classes_is_held_once_and_goes_when_the_last_shelf_lets_i
     assert 1 not in ids(memory.frames)
 
 
-def test_a_frame_without_objects_takes_no_place(a_frame):
-    memory = a_memory()
-
-    memory.add([a_frame(1, ())])
-
-    assert len(memory) == 0
-
-
-def test_reservoir_keeps_old_and_new_frames_alike_and_released_only_recent_ones(a_frame):
+def test_reservoir_keeps_old_and_new_frames_alike_and_released_only_recent_ones(a_memory, ids, a_frame):
     frames = [a_frame(number, (0,)) for number in range(60)]
     mean_id = {}
     for rule in ("reservoir", "released"):
@@ -68,17 +44,7 @@ def test_reservoir_keeps_old_and_new_frames_alike_and_released_only_recent_ones(
     assert mean_id["released"] > 50
 
 
-def test_a_draw_takes_at_most_two_of_each_class(a_frame):
-    memory = a_memory()
-    memory.add([a_frame(number, (0,)) for number in range(5)] + [a_frame(10 + number, (1,)) for number in range(5)])
-
-    drawn = ids(memory.sample(4, per_class=2))
-
-    assert len(set(drawn)) == 4
-    assert sum(number < 10 for number in drawn) == 2
-
-
-def test_a_draw_repeats_when_there_are_fewer_frames_than_asked(a_frame):
+def test_a_draw_repeats_when_there_are_fewer_frames_than_asked(a_memory, ids, a_frame):
     memory = a_memory()
     memory.add([a_frame(1, (0,)), a_frame(2, (1,))])
 
@@ -88,11 +54,11 @@ def test_a_draw_repeats_when_there_are_fewer_frames_than_asked(a_frame):
     assert drawn.count(1) == drawn.count(2) == 8
 
 
-def test_an_empty_memory_draws_nothing():
+def test_an_empty_memory_draws_nothing(a_memory):
     assert a_memory().sample(16, per_class=2) == []
 
 
-def test_the_memory_holds_its_own_pixels(a_frame):
+def test_the_memory_holds_its_own_pixels(a_memory, a_frame):
     pixels = np.full((48, 64, 3), 7, np.uint8)
     memory = a_memory()
     memory.add([(Frame(1, "video", 0, (48, 64), pixels), a_frame(1, (0,))[1])])
@@ -102,7 +68,7 @@ def test_the_memory_holds_its_own_pixels(a_frame):
     assert (memory.frames[0][0].image() == 7).all()
 
 
-def test_saved_and_loaded_it_goes_on_the_same(a_frame):
+def test_saved_and_loaded_it_goes_on_the_same(a_memory, ids, numbers, a_frame):
     memory = a_memory(per_class=2)
     memory.add([a_frame(number, (number % 3, 1)) for number in range(12)])
     twin = a_memory(per_class=2, seed=99).load_state_dict(memory.state_dict())
@@ -111,14 +77,14 @@ def test_saved_and_loaded_it_goes_on_the_same(a_frame):
         one.add([a_frame(100 + number, (number % 3,)) for number in range(9)])
 
     assert ids(memory.sample(8, per_class=2)) == ids(twin.sample(8, per_class=2))
-    assert memory.shelves == twin.shelves
+    assert numbers(memory) == numbers(twin)
     assert ids(memory.frames) == ids(twin.frames)
     assert memory.bytes == twin.bytes
 
 
-@pytest.mark.parametrize("rule", ["reservoir", "released", "first"])
+@pytest.mark.parametrize("rule", ["reservoir", "released", "first", "fifo"])
 @pytest.mark.parametrize("store", ["balanced", "random"])
-def test_bytes_are_those_of_what_is_held(a_frame, store, rule):
+def test_bytes_are_those_of_what_is_held(a_memory, a_frame, store, rule):
     memory = a_memory(per_class=2, store=store, replacement=rule)
 
     memory.add([a_frame(number, (number % 3, 1 + number % 2)) for number in range(30)])
@@ -129,15 +95,7 @@ def test_bytes_are_those_of_what_is_held(a_frame, store, rule):
     assert memory.bytes == pixels + sum(labels.bytes for _, labels in memory.frames)
 
 
-def test_first_keeps_those_that_came_first(a_frame):
-    memory = a_memory(per_class=3, replacement="first")
-
-    memory.add([a_frame(number, (0,)) for number in range(20)])
-
-    assert ids(memory.frames) == [0, 1, 2]
-
-
-def test_a_frame_with_other_labels_is_another_entry_of_the_same_pixels(a_frame):
+def test_a_frame_with_other_labels_is_another_entry_of_the_same_pixels(a_memory, a_frame):
     frame, labels = a_frame(1, (0, 1))
     single = [(frame, Labels(labels.boxes[number], labels.classes[number])) for number in (0, 1)]
     memory = a_memory(per_class=1)
@@ -149,35 +107,7 @@ def test_a_frame_with_other_labels_is_another_entry_of_the_same_pixels(a_frame):
     assert memory.bytes == frame.image().nbytes + 2 * (16 + 8)
 
 
-def test_a_random_store_has_as_many_places_and_keeps_what_is_frequent(a_frame):
-    memory = a_memory(total=10, store="random")
-
-    memory.add([a_frame(number, (1 if number % 20 == 0 else 0,)) for number in range(400)])
-
-    assert len(memory) == 10
-    assert memory.count(0) > memory.count(1)
-    assert memory.count(0) + memory.count(1) == 10
-
-
-def test_a_random_store_keeps_old_and_new_alike_and_empty_frames_too(a_frame):
-    kept = []
-    for seed in range(60):
-        memory = a_memory(seed=seed, store="random", total=5)
-        memory.add([a_frame(0, (0,)), *(a_frame(number, ()) for number in range(1, 60))])
-        kept += ids(memory.frames)
-
-    assert len(kept) == 60 * 5
-    assert 25 < np.mean(kept) < 34
-
-
-def test_a_random_store_draws_different_frames(a_frame):
-    memory = a_memory(store="random", total=5)
-    memory.add([a_frame(number, (0,)) for number in range(5)])
-
-    assert sorted(ids(memory.sample(5, per_class=1))) == [0, 1, 2, 3, 4]
-
-
-def test_every_frame_of_a_class_is_drawn_as_often(a_frame):
+def test_every_frame_of_a_class_is_drawn_as_often(a_memory, ids, a_frame):
     memory = a_memory()
     memory.add([a_frame(number, (number // 5,)) for number in range(15)])
 
@@ -187,14 +117,7 @@ def test_every_frame_of_a_class_is_drawn_as_often(a_frame):
     assert drawn.max() < 175
 
 
-def test_one_of_each_is_one_of_each(a_frame):
-    memory = a_memory()
-    memory.add([a_frame(number, (number % 3,)) for number in range(30)])
-
-    assert [int(labels.classes[0]) for _, labels in memory.one_of_each()] == [0, 1, 2]
-
-
-def test_a_draw_looks_only_at_what_it_draws(a_frame):
+def test_a_draw_looks_only_at_what_it_draws(a_memory, a_frame):
     """A draw of 16 from a hundred times the classes takes as many random numbers and touches as many shelves."""
 
     class Watched(dict):
@@ -218,56 +141,188 @@ def test_a_draw_looks_only_at_what_it_draws(a_frame):
     assert looks == {50: 16, 5000: 16}
 
 
-def test_stored_logits_come_back_with_the_frame(a_frame):
-    frame, labels = a_frame(1, (0, 2))
-    logits = np.arange(8, dtype=np.float32).reshape(2, 4)
-    memory = a_memory()
-    memory.add([(frame, replace(labels, logits=logits))])
-
-    twin = a_memory().load_state_dict(memory.state_dict())
-
-    ((_, kept),) = twin.frames
-    np.testing.assert_array_equal(kept.logits, logits)
-    assert twin.bytes == memory.bytes == frame.image().nbytes + labels.bytes + logits.nbytes
-
-
-def test_a_random_store_makes_no_room_for_a_new_class(a_frame):
-    """A class in 5 of 205 frames holds about 10 x 5 / 205 places, not as many as a balanced store would give it."""
-    held = []
-    for seed in range(100):
-        memory = a_memory(seed=seed, store="random", total=10)
-        memory.add([a_frame(number, (0,)) for number in range(100)])
-        memory.add([a_frame(number, (1,)) for number in range(100, 105)])
-        memory.add([a_frame(number, (0,)) for number in range(105, 205)])
-        held.append(memory.count(1))
-
-    assert np.mean(held) < 0.6
-
-
-def test_released_lets_a_newcomer_in_with_chance_n_of_n_plus_1(a_frame):
-    came = 0
-    for seed in range(200):
-        memory = a_memory(seed=seed, per_class=5, replacement="released")
-        memory.add([a_frame(number, (0,)) for number in range(6)])
-        came += 5 in ids(memory.frames)
-
-    assert 145 < came < 187
-
-
-def test_labels_come_back_from_a_state_with_all_they_had(a_frame):
-    frame, labels = a_frame(1, (0,))
-    told = replace(labels, weights=LossWeights(0.5, 0.25, 2.0, 0.0), unsure=np.array([[1.0, 2.0, 9.0, 9.0]]))
-    memory = a_memory()
-    memory.add([(frame, told)])
-
-    ((_, kept),) = a_memory().load_state_dict(memory.state_dict()).frames
-
-    assert kept.weights == told.weights
-    np.testing.assert_array_equal(kept.unsure, told.unsure)
-
-
-def test_pseudo_labels_are_refused(a_frame):
+def test_pseudo_labels_are_refused(a_memory, a_frame):
     frame, labels = a_frame(1, (0,))
 
     with pytest.raises(ValueError, match="only a person's are remembered"):
         a_memory().add([(frame, replace(labels, source="pseudo"))])
+
+
+FRAME = 48 * 64 * 3 + 16 + 8
+"""Bytes of a raw frame with one box."""
+
+
+def test_a_memory_without_any_limit_is_refused(a_memory):
+    with pytest.raises(ValueError, match="needs a limit"):
+        a_memory(per_class=None)
+
+
+def test_policies_may_be_names_or_objects(a_memory, ids, a_frame):
+    memory = a_memory(per_class=1, store=Random(), replacement=First(), classes=2)
+
+    memory.add([a_frame(number, (0,)) for number in range(4)])
+
+    assert ids(memory.frames) == [0, 1]
+
+
+def test_under_a_budget_in_bytes_classes_share_it_evenly(a_memory, a_frame):
+    memory = a_memory(per_class=None, max_bytes=6 * FRAME)
+
+    memory.add([a_frame(number, (0,)) for number in range(20)])
+    assert memory.count(0) == 6
+    memory.add([a_frame(number, (1,)) for number in range(20, 40)])
+    assert [memory.count(name) for name in (0, 1)] == [3, 3]
+    memory.add([a_frame(number, (2,)) for number in range(40, 60)])
+
+    assert [memory.count(name) for name in (0, 1, 2)] == [2, 2, 2]
+    assert memory.bytes == 6 * FRAME
+
+
+def test_under_both_budgets_the_tighter_one_holds(a_memory, a_frame):
+    frames = [a_frame(number, (number % 2,)) for number in range(40)]
+    by_frames, by_bytes = a_memory(per_class=2, max_bytes=10 * FRAME), a_memory(per_class=10, max_bytes=4 * FRAME)
+
+    for memory in (by_frames, by_bytes):
+        memory.add(frames)
+
+    assert len(by_frames) == len(by_bytes) == 4
+    assert [by_bytes.count(name) for name in (0, 1)] == [2, 2]
+
+
+def test_under_a_budget_in_bytes_a_rare_class_keeps_its_frame(a_memory, ids, a_frame):
+    memory = a_memory(per_class=None, max_bytes=4 * FRAME)
+    memory.add([a_frame(0, (1,))])
+
+    memory.add([a_frame(number, (0,)) for number in range(1, 100)])
+
+    assert 0 in ids(memory.frames)
+    assert memory.count(0) == 3
+
+
+def test_under_a_budget_in_bytes_reservoir_still_keeps_old_and_new_frames_alike(a_memory, ids, a_frame):
+    frames, kept = [a_frame(number, (number % 2,)) for number in range(80)], []
+    for seed in range(60):
+        memory = a_memory(seed=seed, per_class=None, max_bytes=8 * FRAME)
+        memory.add(frames)
+        assert len(memory) == 8
+        kept += ids(memory.frames)
+
+    assert 36 < np.mean(kept) < 43
+
+
+@pytest.mark.parametrize(("rule", "kept"), [("first", [0, 1, 2]), ("fifo", [97, 98, 99])])
+def test_under_a_budget_in_bytes_first_and_fifo_are_what_they_say(a_memory, ids, a_frame, rule, kept):
+    memory = a_memory(per_class=None, max_bytes=3 * FRAME, replacement=rule)
+
+    memory.add([a_frame(number, (0,)) for number in range(100)])
+
+    assert ids(memory.frames) == kept
+
+
+def test_a_large_frame_makes_room_for_itself_and_small_ones_come_back(a_memory, ids, a_frame):
+    memory = a_memory(per_class=None, max_bytes=4 * FRAME, replacement="fifo")
+    memory.add([a_frame(number, (0,)) for number in range(4)])
+
+    memory.add([a_frame(10, (1,), size=(96, 96))])
+    assert ids(memory.frames) == [3, 10]
+    memory.add([a_frame(11, (1,)), a_frame(12, (0,)), a_frame(13, (0,))])
+
+    assert ids(memory.frames) == [3, 11, 12, 13]
+
+
+def test_a_frame_on_several_shelves_leaves_all_of_them_at_once(a_memory, numbers, a_frame):
+    memory = a_memory(per_class=None, max_bytes=3 * (FRAME + 24), replacement="fifo")
+    memory.add([a_frame(number, (0, 1)) for number in range(3)])
+
+    memory.add([a_frame(3, (2,))])
+
+    assert numbers(memory) == {0: [1, 2], 1: [1, 2], 2: [3]}
+    assert len(memory) == 3
+
+
+def test_a_class_that_lost_all_its_frames_is_drawn_no_more_and_comes_back(a_memory, ids, a_frame):
+    memory = a_memory(per_class=None, max_bytes=FRAME)
+    memory.add([a_frame(1, (0,)), a_frame(2, (1,))])
+
+    assert [memory.count(name) for name in (0, 1)] == [0, 1]
+    assert ids(memory.sample(3, per_class=1)) == [2, 2, 2]
+    assert ids(memory.one_of_each()) == [2]
+    memory.add([a_frame(3, (0,))])
+    assert ids(memory.frames) == [3]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "cure"),
+    [
+        (Raw(), r"store frames as JPEG \(strategy.memory_encoding: jpeg\)"),
+        (JPEG(), "lower strategy.memory_jpeg_quality"),
+    ],
+)
+def test_a_frame_larger_than_the_budget_is_refused_with_the_cure(a_memory, a_frame, encoding, cure):
+    memory = a_memory(max_bytes=500, encoding=encoding)
+
+    with pytest.raises(InvalidConfig, match=rf"^Frame 1 of test takes \d+ bytes .* is 500. Raise .*{cure}"):
+        memory.add([a_frame(1)])
+
+    assert len(memory) == memory.bytes == 0
+    assert memory.seen == {}
+
+
+def test_a_frame_that_no_shelf_is_for_may_be_of_any_size(a_memory, a_frame):
+    memory = a_memory(max_bytes=100)
+
+    memory.add([a_frame(1, ())])
+
+    assert len(memory) == 0
+
+
+def test_jpeg_frames_are_counted_as_stored_and_their_labels_are_exact(a_memory, a_frame):
+    raw, jpeg = a_memory(), a_memory(encoding=JPEG())
+    for memory in (raw, jpeg):
+        memory.add([a_frame(number, (number % 3, 1)) for number in range(6)])
+
+    assert jpeg.bytes == sum(
+        len(frame.content.data) for frame in {frame.id: frame for frame, _ in jpeg.frames}.values()
+    ) + sum(labels.bytes for _, labels in jpeg.frames)
+    assert jpeg.bytes < raw.bytes / 2
+    for (frame, labels), (stored, kept) in zip(raw.frames, jpeg.frames, strict=True):
+        np.testing.assert_array_equal(kept.boxes, labels.boxes)
+        np.testing.assert_array_equal(kept.classes, labels.classes)
+        assert stored.image().shape == frame.image().shape
+
+
+def test_more_jpeg_frames_fit_into_the_same_bytes(a_memory, a_frame):
+    raw, jpeg = (a_memory(per_class=None, max_bytes=4 * FRAME, encoding=one) for one in (Raw(), JPEG()))
+    for memory in (raw, jpeg):
+        memory.add([a_frame(number) for number in range(40)])
+
+    assert len(raw) == 4
+    assert len(jpeg) > 8
+    assert jpeg.bytes <= 4 * FRAME
+
+
+def test_frames_saved_in_one_encoding_stay_so_in_a_memory_of_another(a_memory, a_frame):
+    raw = a_memory()
+    raw.add([a_frame(1)])
+
+    loaded = a_memory(encoding=JPEG()).load_state_dict(raw.state_dict())
+
+    assert loaded.bytes == raw.bytes
+    np.testing.assert_array_equal(loaded.frames[0][0].image(), raw.frames[0][0].image())
+
+
+@pytest.mark.parametrize("store", ["balanced", "random"])
+def test_a_state_from_before_shelves_were_counted_goes_on_the_same(a_memory, numbers, a_frame, store):
+    """Checkpoints of a9415f2 have this form."""
+    memory = a_memory(per_class=2, store=store)
+    memory.add([a_frame(number, (number % 3, 1)) for number in range(12)])
+    state = memory.state_dict()
+    del state["offered_by_shelf"]
+
+    twin = a_memory(per_class=2, store=store, seed=99).load_state_dict(state)
+    for each in (memory, twin):
+        each.add([a_frame(100 + number, (number % 3,)) for number in range(9)])
+
+    assert numbers(memory) == numbers(twin)
+    assert set(state) == {"shelves", "seen", "offered", "random", "frames", "entries"}
+    assert set(state["frames"][0]) == {"id", "video", "index", "pixels"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from typing import Any
 
 import arbitrary
@@ -12,8 +13,11 @@ from hypothesis import settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from leocod.memory.replay import ALL, ReplayMemory
-from leocod.types import LabelledFrame, Labels, LossWeights
+from leocod.memory.encoding import JPEG, Encoding, Raw, count_bytes, encode_frame
+from leocod.memory.replacements.base import REPLACEMENTS
+from leocod.memory.replay import ReplayMemory
+from leocod.memory.stores.random import ALL
+from leocod.types import Frame, LabelledFrame, Labels, LossWeights
 
 Offer = tuple[int, list[int], bool]
 """The frame, its classes, and whether logits come with them."""
@@ -21,6 +25,16 @@ Offer = tuple[int, list[int], bool]
 offer = some.tuples(
     some.integers(0, 7), some.sampled_from([[0], [1], [0, 1], [2, 0], [1, 1], [0, 2, 0, 1], []]), some.booleans()
 )
+
+
+LARGEST_LABELS = 4 * (16 + 8 + 5 * 4) + 16
+"""Bytes of the labels of an offer, at most."""
+
+
+@cache
+def stored(number: int, encoding: Encoding) -> Frame:
+    """A frame as a memory should store it."""
+    return encode_frame(arbitrary.frame(number), encoding)
 
 
 def tagged(number: int, offer: Offer) -> LabelledFrame:
@@ -44,6 +58,10 @@ def tags(pairs: list[LabelledFrame]) -> list[int]:
     return [tag(labels) for _, labels in pairs]
 
 
+def numbers_by_shelf(memory: ReplayMemory) -> dict[int, list[int]]:
+    return {key: [entry.number for entry in shelf.entries] for key, shelf in memory.shelves.items()}
+
+
 def saved_and_read(state: Any) -> Any:
     """As a checkpoint does it: through a file that cannot run code."""
     file = io.BytesIO()
@@ -57,12 +75,33 @@ class Remembering(RuleBasedStateMachine):
     @initialize(
         places=some.integers(1, 2),
         store=some.sampled_from(["balanced", "random"]),
-        replacement=some.sampled_from(["reservoir", "released", "first"]),
+        replacement=some.sampled_from(REPLACEMENTS.names()),
+        encoding=some.sampled_from([Raw(), JPEG()]),
+        frames=some.sampled_from([None, 1, 2.5, 6]),
         seed=arbitrary.seeds,
         first=some.lists(offer, min_size=4, max_size=12),
     )
-    def begin(self, places: int, store: Any, replacement: Any, seed: int, first: list[Offer]) -> None:
-        self.options: Any = {"per_class": places, "store": store, "replacement": replacement, "total": 2 * places}
+    def begin(
+        self,
+        places: int,
+        store: str,
+        replacement: str,
+        encoding: Encoding,
+        frames: float | None,
+        seed: int,
+        first: list[Offer],
+    ) -> None:
+        """`frames`: the budget in bytes, in frames of the largest size."""
+        largest = max(count_bytes(stored(number, encoding)) for number in range(8)) + LARGEST_LABELS
+        self.places = {"balanced": places, "random": 2 * places}[store]
+        self.options: Any = {
+            "classes": 2,
+            "per_class": places,
+            "store": store,
+            "replacement": replacement,
+            "encoding": encoding,
+            "max_bytes": None if frames is None else int(frames * largest),
+        }
         self.memory = ReplayMemory(**self.options, seed=seed)
         self.twin: ReplayMemory | None = None
         self.offered: list[Offer] = []
@@ -72,6 +111,10 @@ class Remembering(RuleBasedStateMachine):
     @property
     def both(self) -> list[ReplayMemory]:
         return [self.memory, *([self.twin] if self.twin else [])]
+
+    @property
+    def shelves(self) -> dict[int, list[int]]:
+        return numbers_by_shelf(self.memory)
 
     @property
     def is_balanced(self) -> bool:
@@ -98,10 +141,11 @@ class Remembering(RuleBasedStateMachine):
         times = [numbers.count(one) for one in set(numbers)]
         assert not times or max(times) - min(times) <= 1
         limit = per_class if self.is_balanced else count
-        assert len(times) <= sum(min(limit, len(shelf)) for shelf in self.memory.shelves.values())
+        shelves = list(self.shelves.values())
+        assert len(times) <= sum(min(limit, len(shelf)) for shelf in shelves)
         if len(times) < count:
             # It repeats only where every shelf has given what it may.
-            for shelf in self.memory.shelves.values():
+            for shelf in shelves:
                 assert len(set(numbers) & set(shelf)) >= min(limit, len(shelf))
 
     @rule()
@@ -109,10 +153,12 @@ class Remembering(RuleBasedStateMachine):
         drawn = [tags(memory.one_of_each()) for memory in self.both]
 
         (numbers,) = {tuple(one) for one in drawn}
-        assert len(numbers) == len(self.memory.seen) or not self.memory.frames
         if self.is_balanced:
-            for number, shelf in zip(numbers, self.memory.shelves, strict=True):
-                assert shelf in self.offered[number][1]
+            filled = [key for key, shelf in self.shelves.items() if shelf]
+            for number, key in zip(numbers, filled, strict=True):
+                assert number in self.shelves[key]
+        else:
+            assert len(numbers) == len(self.memory.seen) or not self.memory.frames
 
     @rule(seed=arbitrary.seeds)
     def save_and_load(self, seed: int) -> None:
@@ -127,19 +173,30 @@ class Remembering(RuleBasedStateMachine):
 
     @invariant()
     def no_shelf_has_more_or_less_than_its_places(self) -> None:
-        for shelf, entries in self.memory.shelves.items():
-            places = self.options["total"] if shelf == ALL else self.options["per_class"]
-            known = self.offered_to(shelf)
-            assert len(entries) == len(set(entries)) == min(places, len(known))
+        for key, entries in self.shelves.items():
+            known = self.offered_to(key)
+            assert len(entries) == len(set(entries)) <= min(self.places, len(known))
             assert set(entries) <= set(known)
-            if self.options["replacement"] == "first":
-                assert entries == known[:places]
+            # A budget in bytes may leave fewer.
+            if self.options["max_bytes"] is None:
+                assert len(entries) == min(self.places, len(known))
+                if self.options["replacement"] == "first":
+                    assert entries == known[: self.places]
+                if self.options["replacement"] == "fifo":
+                    assert sorted(entries) == known[-self.places :]
+
+    @invariant()
+    def the_budget_in_bytes_holds(self) -> None:
+        budget = self.options["max_bytes"]
+        assert budget is None or self.memory.bytes <= budget
+        # Whatever the budget, it is never left empty: the largest frame fits.
+        assert self.memory.frames or not self.shelves
 
     @invariant()
     def what_is_held_is_what_stands_on_shelves(self) -> None:
         held = tags(self.memory.frames)
         assert len(held) == len(set(held))
-        assert set(held) == {entry for shelf in self.memory.shelves.values() for entry in shelf}
+        assert set(held) == {entry for shelf in self.shelves.values() for entry in shelf}
         assert held == sorted(held)
 
     @invariant()
@@ -147,7 +204,7 @@ class Remembering(RuleBasedStateMachine):
         for frame, labels in self.memory.frames:
             given_frame, given_labels = tagged(tag(labels), self.offered[tag(labels)])
             assert (frame.id, frame.video, frame.index) == (given_frame.id, given_frame.video, given_frame.index)
-            np.testing.assert_array_equal(frame.image(), given_frame.image())
+            np.testing.assert_array_equal(frame.image(), stored(frame.id, self.options["encoding"]).image())
             for part in ("boxes", "classes", "unsure", "logits"):
                 np.testing.assert_array_equal(getattr(labels, part), getattr(given_labels, part))
             assert (labels.weights, labels.source) == (given_labels.weights, "human")
@@ -157,7 +214,7 @@ class Remembering(RuleBasedStateMachine):
         pairs = self.memory.frames
         different = {id(frame): frame for frame, _ in pairs}
         assert len(different) == len({frame.id for frame, _ in pairs}) == len(self.memory)
-        pixels = sum(frame.image().nbytes for frame in different.values())
+        pixels = sum(count_bytes(stored(frame.id, self.options["encoding"])) for frame in different.values())
         assert self.memory.bytes == pixels + sum(labels.bytes for _, labels in pairs)
 
     @invariant()
@@ -168,14 +225,14 @@ class Remembering(RuleBasedStateMachine):
         assert self.memory.seen == {name: len(self.offered_to(name)) for name in names}
         for name in names:
             if self.is_balanced:
-                assert self.memory.count(name) == len(self.memory.shelves[name])
+                assert self.memory.count(name) == len(self.shelves[name])
             else:
                 assert self.memory.count(name) == sum(name in labels.classes for _, labels in self.memory.frames)
 
     @invariant()
     def a_twin_has_the_same(self) -> None:
         if self.twin:
-            assert list(self.twin.shelves.items()) == list(self.memory.shelves.items())
+            assert list(numbers_by_shelf(self.twin).items()) == list(self.shelves.items())
             assert tags(self.twin.frames) == tags(self.memory.frames)
             assert (self.twin.bytes, self.twin.seen) == (self.memory.bytes, self.memory.seen)
             assert self.twin.random.bit_generator.state == self.memory.random.bit_generator.state

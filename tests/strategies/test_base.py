@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from leocod.errors import InvalidConfig
+from leocod.memory.encoding import JPEG
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
 from leocod.training.batch import Batch
 from leocod.training.gradients import LossScale
@@ -84,6 +85,48 @@ def test_memory_options_reach_the_memory(a_detector, a_step):
         strategy.learn(a_step(index))
 
     assert [frame.id for frame, _ in strategy.memory.frames] == [0, 1, 4, 5, 8, 9]
+
+
+def test_the_budget_in_bytes_and_the_encoding_reach_the_memory(a_detector, a_step):
+    options = ReplayOptions(memory_per_class=None, memory_bytes=20_000, memory_encoding="jpeg", memory_jpeg_quality=40)
+    strategy = ReplayStrategy(a_detector(), options)
+
+    for index in range(6):
+        strategy.learn(a_step(index))
+
+    assert strategy.memory.encoding == JPEG(40)
+    assert 0 < strategy.memory.bytes <= 20_000
+
+
+def test_a_budget_smaller_than_a_frame_is_refused_at_the_first_step(a_detector, a_step):
+    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_bytes=5000))
+
+    with pytest.raises(InvalidConfig, match=r"takes 9240 bytes in the memory, but strategy\.memory_bytes is 5000"):
+        strategy.learn(a_step(0))
+
+
+def test_a_run_with_a_jpeg_memory_and_a_budget_in_bytes_goes_on_exactly(a_detector, a_step):
+    options = ReplayOptions(memory_bytes=12_000, memory_encoding="jpeg", replay_per_step=4)
+    one, two = ReplayStrategy(a_detector(), options), ReplayStrategy(a_detector(), options, seed=5)
+    for index in range(3):
+        one.learn(a_step(index))
+
+    two.load_state_dict(one.state_dict())
+    for strategy in (one, two):
+        strategy.learn(a_step(3))
+
+    assert same(one.state_dict(), two.state_dict())
+    assert two.memory.bytes <= 12_000
+
+
+def test_without_a_limit_in_frames_replay_is_bounded_by_what_a_class_may_give(a_detector):
+    def check(**options):
+        ReplayStrategy(a_detector(), ReplayOptions(memory_per_class=None, memory_bytes=10**6, **options)).check(10)
+
+    check(replay_per_step=20)
+    check(replay_per_step=500, memory_store="random")
+    with pytest.raises(InvalidConfig, match="it should be from 1 to 20,"):
+        check(replay_per_step=21)
 
 
 def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame):
@@ -188,4 +231,6 @@ def same(one, two):
         return torch.equal(one, two)
     if isinstance(one, dict):
         return one.keys() == two.keys() and all(same(value, two[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(two) and all(map(same, one, two))
     return bool(one == two)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from leocod.memory.replacements.first import First
+from leocod.memory.replacements.released import Released
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.gdumb import GDumb, GDumbOptions
 from leocod.types import Labels
@@ -60,5 +62,5 @@ def test_around_it_the_plug_in_adds_pseudo_labelled_frames_and_no_update(a_detec
 
 
 def test_its_memory_changes_unless_it_is_told_otherwise(a_detector):
-    assert GDumb(a_detector()).memory.replacement == "released"
-    assert GDumb(a_detector(), GDumbOptions(memory_replacement="first")).memory.replacement == "first"
+    assert isinstance(GDumb(a_detector()).memory.replacement, Released)
+    assert isinstance(GDumb(a_detector(), GDumbOptions(memory_replacement="first")).memory.replacement, First)

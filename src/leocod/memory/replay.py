@@ -4,57 +4,62 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-import torch
 
-from leocod.types import Frame, LabelledFrame, Labels, LossWeights
-
-Store = Literal["balanced", "random"]
-Replacement = Literal["reservoir", "released", "first"]
-
-ALL = -1
-"""The one shelf of a memory that does not tell classes apart."""
+from leocod.errors import InvalidConfig
+from leocod.memory.budget import may_grow, select_expendable
+from leocod.memory.deck import Deck
+from leocod.memory.encoding import Encoding, Raw, count_bytes, encode_frame
+from leocod.memory.replacements.base import REPLACEMENTS, MemoryReplacement
+from leocod.memory.saving import pack_frame, pack_labels, unpack_frame, unpack_labels
+from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.stores.base import STORES, MemoryStore
+from leocod.text import one_line
+from leocod.types import Frame, LabelledFrame
 
 
 class ReplayMemory:
-    """Shelves of a few places each. `balanced`: a shelf for every class. `random`: one for all, of the same total size.
+    """Shelves of a few places each. The store sorts frames onto them; the replacement says who stays on a full one.
 
-    An entry is a frame with labels. It may stand on the shelves of several classes and is held once; so are the pixels
-    of a frame that has several entries. Neither adding nor drawing looks at more than it handles.
+    An entry is a frame with labels. It may stand on several shelves and is held once; so are the pixels of a frame that
+    has several entries. Without a budget in bytes, neither adding nor drawing looks at more than it handles.
     """
 
     def __init__(
         self,
         *,
-        per_class: int = 5,
-        store: Store = "balanced",
-        replacement: Replacement = "reservoir",
-        total: int | None = None,
+        classes: int,
+        per_class: int | None = 5,
+        max_bytes: int | None = None,
+        store: str | MemoryStore = "balanced",
+        replacement: str | MemoryReplacement = "reservoir",
+        encoding: Encoding | None = None,
         seed: int,
     ) -> None:
-        """`total`: places of a random store. Not as many as classes seen: a new class would bring places of its own."""
-        if store == "random" and total is None:
-            raise ValueError("A random store needs its total size.")
+        """`classes`: how many the learner knows. It may be set again when there are more.
+
+        `per_class` limits frames and `max_bytes` the bytes of pixels and labels as stored; one of them may be None.
+        """
+        if per_class is None and max_bytes is None:
+            raise ValueError("A memory needs a limit: per_class, max_bytes or both.")
+        self.classes = classes
         self.per_class = per_class
-        self.total = total or 0
-        self.store = store
-        self.replacement = replacement
+        self.max_bytes = max_bytes
+        self.store = STORES.find(store)() if isinstance(store, str) else store
+        self.replacement = REPLACEMENTS.find(replacement)() if isinstance(replacement, str) else replacement
+        self.encoding = encoding or Raw()
         self.random = np.random.default_rng(seed)
-        self.shelves: dict[int, list[int]] = {}
-        """Class -> numbers of the entries that stand for it."""
+        self.shelves: dict[int, Shelf] = {}
         self.seen: dict[int, int] = {}
         """Class -> how many frames of it were offered."""
         self.bytes = 0
-        """Pixels and labels held."""
-        self._order: list[int] = []
-        """The shelves by number, so that one can be drawn without listing them."""
-        self._entries: dict[int, LabelledFrame] = {}
+        """Pixels and labels held, as they are stored."""
+        self._keys: list[int] = []
+        """Of the shelves, in a list, so that one can be drawn without going through them."""
+        self._entries: dict[int, Entry] = {}
         self._frames: dict[int, Frame] = {}
-        self._places: Counter[int] = Counter()
-        """Entry -> how many places it takes."""
         self._sharing: Counter[int] = Counter()
         """Frame id -> how many entries show it."""
         self._offered = 0
@@ -67,174 +72,163 @@ class ReplayMemory:
     @property
     def frames(self) -> list[LabelledFrame]:
         """Every entry held, oldest first."""
-        return list(self._entries.values())
+        return [entry.pair for entry in self._entries.values()]
 
-    def count(self, name: int) -> int:
+    def count(self, number: int) -> int:
         """Entries kept for a class; in a random store, those that happen to show it."""
-        if self.store == "balanced":
-            return len(self.shelves.get(name, ()))
-        return sum(name in labels.classes for _, labels in self._entries.values())
+        return len(self.store.select_class(number, self.shelves))
 
     def add(self, pairs: Sequence[LabelledFrame]) -> None:
         """Offer labelled frames. Each shelf decides for itself whether a frame takes one of its places."""
         for frame, labels in pairs:
             if labels.source != "human":
                 raise ValueError(f"Frame {frame.id} has {labels.source} labels: only a person's are remembered.")
-            entry, self._offered = self._offered, self._offered + 1
-            classes = np.unique(labels.classes).tolist()
-            for name in classes:
-                self.seen[name] = self.seen.get(name, 0) + 1
-            for shelf in classes if self.store == "balanced" else (ALL,):
-                self._offer(shelf, entry, frame, labels)
+            self._offer(Entry(self._offered, frame, labels))
 
     def sample(self, count: int, *, per_class: int) -> list[LabelledFrame]:
         """Up to `per_class` entries of each class, `count` of these at random; with fewer, they repeat."""
-        most = per_class if self.store == "balanced" else count
-        drawn = self._drawn(most, count)
-        return [self._entries[drawn[number % len(drawn)]] for number in range(count)] if drawn else []
+        most = self.store.limit_draw(per_class)
+        drawn = self._draw(count if most is None else most, count)
+        return [drawn[number % len(drawn)].pair for number in range(count)] if drawn else []
 
     def one_of_each(self) -> list[LabelledFrame]:
-        """One entry, by chance, for every class; from a random store as many, of whatever class."""
-        if self.store == "random":
+        """One entry, by chance, for every class; where shelves do not stand for classes as many, of whatever class."""
+        if self.store.limit_draw(1) is None:
             return self.sample(len(self.seen), per_class=1)
-        return [self._entries[entries[int(self.random.integers(len(entries)))]] for entries in self.shelves.values()]
+        filled = [shelf.entries for shelf in self.shelves.values() if shelf.entries]
+        return [entries[int(self.random.integers(len(entries)))].pair for entries in filled]
 
-    def _drawn(self, most: int, count: int) -> list[int]:
+    def _draw(self, most: int, count: int) -> list[Entry]:
         """Different entries, up to `count` in all and up to `most` from a shelf.
 
         Every shelf has `most` turns. All turns are shuffled, but only as far as they are needed.
         """
-        drawn: dict[int, None] = {}
-        decks: dict[int, _Deck] = {}
-        turns = _Deck(len(self._order) * most)
+        drawn: dict[int, Entry] = {}
+        decks: dict[int, Deck] = {}
+        turns = Deck(len(self._keys) * most)
         while turns and len(drawn) < count:
-            shelf = self._order[turns.draw(self.random) % len(self._order)]
-            entries = self.shelves[shelf]
-            if deck := decks.setdefault(shelf, _Deck(len(entries))):
-                drawn[entries[deck.draw(self.random)]] = None
-        return list(drawn)
+            key = self._keys[turns.draw(self.random) % len(self._keys)]
+            entries = self.shelves[key].entries
+            if deck := decks.setdefault(key, Deck(len(entries))):
+                entry = entries[deck.draw(self.random)]
+                drawn[entry.number] = entry
+        return list(drawn.values())
 
-    def _offer(self, shelf: int, entry: int, frame: Frame, labels: Labels) -> None:
-        if shelf not in self.shelves:
-            self.shelves[shelf] = []
-            self._order.append(shelf)
-        entries = self.shelves[shelf]
-        if len(entries) < self._size(shelf):
-            entries.append(entry)
-            self._hold(entry, frame, labels)
-        elif (place := self._place_for_newcomer(shelf)) is not None:
-            leaving, entries[place] = entries[place], entry
-            self._hold(entry, frame, labels)
-            self._release(leaving)
+    def _offer(self, newcomer: Entry) -> None:
+        keys = self.store.choose_shelves(newcomer)
+        if self.max_bytes is not None and keys:
+            newcomer.frame = self._find_or_encode(newcomer.frame)
+            self._refuse_larger_than_budget(newcomer, self.max_bytes)
+        self._offered += 1
+        for number in newcomer.classes:
+            self.seen[number] = self.seen.get(number, 0) + 1
+        for key in keys:
+            shelf = self._open_shelf(key)
+            shelf.offered += 1
+            if not self._is_full(key, newcomer):
+                shelf.entries.append(newcomer)
+                self._hold(newcomer, key)
+            elif (place := self.replacement.choose_place(shelf, newcomer, self.random)) is not None:
+                leaving, shelf.entries[place] = shelf.entries[place], newcomer
+                self._hold(newcomer, key)
+                self._release(leaving, key)
+        while self.max_bytes is not None and self.bytes > self.max_bytes:
+            self._drop(self.replacement.choose_leaving(select_expendable(self.shelves, newcomer), self.random))
 
-    def _size(self, shelf: int) -> int:
-        return self.total if shelf == ALL else self.per_class
+    def _open_shelf(self, key: int) -> Shelf:
+        if key not in self.shelves:
+            self.shelves[key] = Shelf()
+            self._keys.append(key)
+        return self.shelves[key]
 
-    def _place_for_newcomer(self, shelf: int) -> int | None:
-        size = len(self.shelves[shelf])
-        if self.replacement == "first":
-            return None
-        offered = self._offered if shelf == ALL else self.seen[shelf]
-        choices = offered if self.replacement == "reservoir" else size + 1
-        place = int(self.random.integers(choices))
-        return place if place < size else None
+    def _is_full(self, key: int, newcomer: Entry) -> bool:
+        shelf = self.shelves[key]
+        if self.per_class is not None:
+            places = self.store.count_places(key, per_class=self.per_class, classes=self.classes)
+            if len(shelf.entries) >= places:
+                return True
+        return not (self._fits(newcomer) or may_grow(shelf, self.shelves))
 
-    def _hold(self, entry: int, frame: Frame, labels: Labels) -> None:
-        if entry not in self._entries:
-            if frame.id not in self._frames:
-                # A view would keep the whole step's pixels alive.
-                held = Frame(frame.id, frame.video, frame.index, frame.size, frame.image().copy())
-                self._frames[frame.id] = held
-                self.bytes += held.bytes
-            self._entries[entry] = (self._frames[frame.id], labels)
-            self._sharing[frame.id] += 1
-            self.bytes += labels.bytes
-        self._places[entry] += 1
+    def _fits(self, newcomer: Entry) -> bool:
+        """Whether the budget in bytes has room. An entry that another shelf has taken in needs no more of it."""
+        if self.max_bytes is None or newcomer.shelves:
+            return True
+        pixels = 0 if newcomer.frame.id in self._frames else count_bytes(newcomer.frame)
+        return self.bytes + pixels + newcomer.labels.bytes <= self.max_bytes
 
-    def _release(self, entry: int) -> None:
-        self._places[entry] -= 1
-        if self._places[entry]:
+    def _refuse_larger_than_budget(self, newcomer: Entry, max_bytes: int) -> None:
+        needed = count_bytes(newcomer.frame) + newcomer.labels.bytes
+        if needed > max_bytes:
+            raise InvalidConfig(
+                f"Frame {newcomer.frame.id} of {one_line(newcomer.frame.video)} takes {needed} bytes in the memory, "
+                f"but strategy.memory_bytes is {max_bytes}. Raise strategy.memory_bytes, or {self.encoding.cure}."
+            )
+
+    def _find_or_encode(self, frame: Frame) -> Frame:
+        """The frame as it is stored: the one that is held, if it is."""
+        return self._frames.get(frame.id) or encode_frame(frame, self.encoding)
+
+    def _hold(self, entry: Entry, key: int) -> None:
+        if not entry.shelves:
+            if self.max_bytes is None:
+                entry.frame = self._find_or_encode(entry.frame)
+            if entry.frame.id not in self._frames:
+                self._frames[entry.frame.id] = entry.frame
+                self.bytes += count_bytes(entry.frame)
+            self._entries[entry.number] = entry
+            self._sharing[entry.frame.id] += 1
+            self.bytes += entry.labels.bytes
+        entry.shelves.append(key)
+
+    def _drop(self, entry: Entry) -> None:
+        """Take an entry off every shelf."""
+        for key in list(entry.shelves):
+            self.shelves[key].entries.remove(entry)
+            self._release(entry, key)
+
+    def _release(self, entry: Entry, key: int) -> None:
+        entry.shelves.remove(key)
+        if entry.shelves:
             return
-        frame, labels = self._entries.pop(entry)
-        del self._places[entry]
-        self.bytes -= labels.bytes
-        self._sharing[frame.id] -= 1
-        if not self._sharing[frame.id]:
-            del self._sharing[frame.id], self._frames[frame.id]
-            self.bytes -= frame.bytes
+        del self._entries[entry.number]
+        self.bytes -= entry.labels.bytes
+        self._sharing[entry.frame.id] -= 1
+        if not self._sharing[entry.frame.id]:
+            del self._sharing[entry.frame.id], self._frames[entry.frame.id]
+            self.bytes -= count_bytes(entry.frame)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, pixels included: tensors and plain values, so that a checkpoint loads without running code."""
+        """Everything, pixels included, as tensors and plain values."""
         return {
-            "shelves": {shelf: list(entries) for shelf, entries in self.shelves.items()},
+            "shelves": {key: [entry.number for entry in shelf.entries] for key, shelf in self.shelves.items()},
+            "offered_by_shelf": {key: shelf.offered for key, shelf in self.shelves.items()},
             "seen": dict(self.seen),
             "offered": self._offered,
             "random": self.random.bit_generator.state,
-            "frames": [_packed_frame(frame) for frame in self._frames.values()],
-            "entries": {entry: _packed_labels(frame, labels) for entry, (frame, labels) in self._entries.items()},
+            "frames": [pack_frame(frame) for frame in self._frames.values()],
+            "entries": {number: pack_labels(*entry.pair) for number, entry in self._entries.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> Self:
         """Continue from a state."""
-        self.shelves = {shelf: list(entries) for shelf, entries in state["shelves"].items()}
-        self._order = list(self.shelves)
         self.seen, self._offered = dict(state["seen"]), state["offered"]
         self.random.bit_generator.state = state["random"]
-        self._frames = {packed["id"]: _frame(packed) for packed in state["frames"]}
+        self._frames = {packed["id"]: unpack_frame(packed) for packed in state["frames"]}
         self._entries = {
-            entry: (self._frames[packed["frame"]], _labels(packed)) for entry, packed in state["entries"].items()
+            number: Entry(number, self._frames[packed["frame"]], unpack_labels(packed))
+            for number, packed in state["entries"].items()
         }
-        self._places = Counter(entry for entries in self.shelves.values() for entry in entries)
-        self._sharing = Counter(frame.id for frame, _ in self._entries.values())
-        self.bytes = sum(frame.bytes for frame in self._frames.values())
-        self.bytes += sum(labels.bytes for _, labels in self._entries.values())
+        # Older checkpoints do not count by shelf: a shelf was that of a class, or the only one.
+        offered = state.get("offered_by_shelf") or {key: self.seen.get(key, self._offered) for key in state["shelves"]}
+        self.shelves = {
+            key: Shelf([self._entries[number] for number in numbers], offered[key])
+            for key, numbers in state["shelves"].items()
+        }
+        self._keys = list(self.shelves)
+        for key, shelf in self.shelves.items():
+            for entry in shelf.entries:
+                entry.shelves.append(key)
+        self._sharing = Counter(entry.frame.id for entry in self._entries.values())
+        self.bytes = sum(count_bytes(frame) for frame in self._frames.values())
+        self.bytes += sum(entry.labels.bytes for entry in self._entries.values())
         return self
-
-
-class _Deck:
-    """The numbers below a size in random order, drawn one by one: a shuffle that goes only as far as it is asked."""
-
-    def __init__(self, size: int) -> None:
-        self.left = size
-        self._moved: dict[int, int] = {}
-
-    def __bool__(self) -> bool:
-        return self.left > 0
-
-    def draw(self, random: np.random.Generator) -> int:
-        self.left -= 1
-        place = int(random.integers(self.left + 1))
-        number = self._moved.get(place, place)
-        self._moved[place] = self._moved.pop(self.left, self.left)
-        return number
-
-
-def _packed_frame(frame: Frame) -> dict[str, Any]:
-    return {"id": frame.id, "video": frame.video, "index": frame.index, "pixels": torch.tensor(frame.image())}
-
-
-def _frame(packed: Mapping[str, Any]) -> Frame:
-    pixels = packed["pixels"].numpy()
-    return Frame(packed["id"], packed["video"], packed["index"], pixels.shape[:2], pixels)
-
-
-def _packed_labels(frame: Frame, labels: Labels) -> dict[str, Any]:
-    return {
-        "frame": frame.id,
-        "boxes": torch.tensor(labels.boxes),
-        "classes": torch.tensor(labels.classes),
-        "unsure": torch.tensor(labels.unsure),
-        "weights": asdict(labels.weights),
-        "logits": None if labels.logits is None else torch.tensor(labels.logits),
-    }
-
-
-def _labels(packed: Mapping[str, Any]) -> Labels:
-    logits = packed["logits"]
-    return Labels(
-        packed["boxes"].numpy(),
-        packed["classes"].numpy(),
-        weights=LossWeights(**packed["weights"]),
-        unsure=packed["unsure"].numpy(),
-        logits=None if logits is None else logits.numpy(),
-    )

@@ -18,7 +18,9 @@ from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
-from leocod.memory.replay import Replacement, ReplayMemory, Store
+from leocod.memory.encoding import find_encoding
+from leocod.memory.options import MemorySettings
+from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
 from leocod.training import distributed
@@ -210,17 +212,8 @@ class Strategy:
 STRATEGIES: Kind[Strategy] = Kind("strategy", "leocod.strategies", ("learn", "predict"))
 
 
-class MemoryOptions(StrategyOptions):
+class MemoryOptions(MemorySettings, StrategyOptions):
     """Options of every strategy that remembers frames."""
-
-    memory_per_class: int = Field(5, ge=1)
-    """Frames kept for each class."""
-    memory_store: Store = "balanced"
-    """`balanced`: every class has places of its own. `random`: all frames share as many places, whatever they show."""
-    memory_replacement: Replacement = "reservoir"
-    """When a class is full: `reservoir` keeps an even sample of all its frames; `released`, the authors' rule, lets a
-    new frame in with chance n / (n + 1) and overwrites any of the n, which soon leaves only recent ones; `first` keeps
-    those that came first."""
 
 
 class ReplayOptions(MemoryOptions):
@@ -233,7 +226,7 @@ class ReplayOptions(MemoryOptions):
 
 
 class MemoryStrategy(Strategy):
-    """Remembers labelled frames of every step. What for is up to the strategy."""
+    """Remembers labelled frames of every step. A subclass decides what they are for."""
 
     Options: ClassVar[type[StrategyOptions]] = MemoryOptions
     options: MemoryOptions
@@ -241,10 +234,12 @@ class MemoryStrategy(Strategy):
     def __init__(self, detector: Detector, options: MemoryOptions | None = None, *, seed: int = 0) -> None:
         super().__init__(detector, options, seed=seed)
         self._memory = ReplayMemory(
+            classes=len(detector.classes),
             per_class=self.options.memory_per_class,
+            max_bytes=self.options.memory_bytes,
             store=self.options.memory_store,
             replacement=self.options.memory_replacement,
-            total=self.options.memory_per_class * len(detector.classes),
+            encoding=find_encoding(self.options.memory_encoding, self.options.memory_jpeg_quality),
             seed=seed + 1,
         )
 
@@ -254,7 +249,7 @@ class MemoryStrategy(Strategy):
 
     def grow(self, moved: Mapping[str, Tensor]) -> None:
         super().grow(moved)
-        self._memory.total = self.options.memory_per_class * len(self.classes)
+        self._memory.classes = len(self.classes)
 
     def remember(self, step: Step) -> None:
         self.memory.add(self.select_for_memory(step))
@@ -269,15 +264,17 @@ class MemoryStrategy(Strategy):
 
 
 class ReplayStrategy(MemoryStrategy):
-    """Draws from its memory at every step. As it stands: trains on the step and on what is drawn, by the recipe."""
+    """Draws frames from its memory at every step. As it stands, it trains on the step and on these, by the recipe."""
 
     Options: ClassVar[type[StrategyOptions]] = ReplayOptions
     options: ReplayOptions
 
     def check(self, classes: int) -> None:
-        each = self.options.memory_per_class
-        if self.options.memory_store == "balanced":
-            each = min(each, self.options.replay_per_class)
+        limits = (self.options.memory_per_class, self.memory.store.limit_draw(self.options.replay_per_class))
+        known = [limit for limit in limits if limit is not None]
+        if not known:
+            return
+        each = min(known)
         most = max(each * classes, REPLAYED)
         if self.options.replay_per_step > most:
             raise InvalidConfig(

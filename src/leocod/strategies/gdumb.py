@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from leocod.memory.replay import Replacement
 from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
 from leocod.training.batch import Batch
 from leocod.types import Step
@@ -14,9 +13,10 @@ from leocod.types import Step
 class GDumbOptions(ReplayOptions):
     """Options of GDumb."""
 
-    memory_replacement: Replacement = "released"
-    """Who stays when a class is full, see the other strategies. `released` by default: what never enters the memory is
-    never learnt, so a memory that changes is worth more here than an even one. `first` is the original's."""
+    memory_replacement: str = "released"
+    """Who stays when a class is full: `reservoir`, `released`, `first`, `fifo` or module:Class, as in the other
+    strategies. `released` by default: what never enters the memory is never learnt, so a memory that changes is worth
+    more here than an even one. `first` is the original's."""
 
 
 class GDumb(ReplayStrategy):

@@ -35,7 +35,7 @@ class Corridor:
 
 class Rememberer:
     def __init__(self) -> None:
-        self.memory = ReplayMemory(seed=0)
+        self.memory = ReplayMemory(classes=1, seed=0)
 
     def remembered_frames(self) -> list[LabelledFrame]:
         return self.memory.frames
