@@ -23,6 +23,13 @@ def test_the_python_example_runs_and_tells_ap_by_class(capsys):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_of_code_that_a_page_names_is_there(page):
+    named = re.findall(r"(?<![\w/])(?:tests|src|soak|bench|fuzz|examples)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+
+    assert [file for file in named if not (ROOT / file).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_a_page_links_to_is_there(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
 

@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import yaml
 from digests import digests
 
 from leocod.benchmarks.wander import Wander
@@ -18,7 +19,7 @@ from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded
 from leocod.files.checkpoint import newest_checkpoint, read_checkpoint, write_checkpoint
 from leocod.files.run_directory import RunDirectory
-from leocod.run.config import load_config
+from leocod.run.config import load_config, load_run_config
 from leocod.run.layers import parse_override
 from leocod.run.session import resume_experiment, run_experiment
 from leocod.sinks.base import BaseSink
@@ -525,3 +526,40 @@ def test_detections_of_steps_that_come_again_do_not_push_out_the_new_ones(tmp_pa
         resume_experiment(config, tmp_path / "run", [BreaksOff(StepFinished, 0)])
 
     assert [path.name for path in detections.iterdir()] == ["step_00000.json"]
+
+
+def test_nothing_asks_the_source_again_for_a_step_that_has_passed(tmp_path, monkeypatch):
+    asked = []
+    frames_of = Wander.frames_of
+
+    def count(self, step):
+        asked.append(step)
+        return frames_of(self, step)
+
+    monkeypatch.setattr(Wander, "frames_of", count)
+
+    run_experiment(configured("efficient_cls.score_threshold=0.05"), tmp_path / "run")
+
+    samples = json.loads((tmp_path / "run" / "samples" / "samples.json").read_text())
+    assert any(sample["kind"] == "pseudo" for sample in samples)
+    assert asked == sorted(set(asked))
+
+
+def test_a_run_of_before_labellers_and_sinks_had_names_is_resumed(whole, tmp_path):
+    """The config of a run directory and of its checkpoint are those of an earlier version."""
+    run, config = tmp_path / "run", configured()
+    broken_off(run, config, StepArrived, 2)
+    before = yaml.safe_load((run / "config.yaml").read_text())
+    before["labels"].pop("name")
+    before["labels"]["choice"] = "drawn"
+    before.pop("sinks")
+    before["record"]["pack_events_every"] = 10_000
+    (run / "config.yaml").write_text(yaml.safe_dump(before))
+    saved, state = newest_checkpoint(run / "checkpoints")
+    state["config"] = before
+    state.pop("stream")
+    write_checkpoint(saved, state)
+
+    resume_experiment(load_run_config(run / "config.yaml"), run)
+
+    assert digests(run) == whole()

@@ -45,17 +45,8 @@ def test_alone_a_process_is_a_team_of_one():
     with distributed.process_group("cpu"):
         losses = distributed.add_up({"one": 3.0}, [weight])
 
-        assert (
-            distributed.size(),
-            distributed.rank(),
-            distributed.choose_device("cuda"),
-            distributed.choose_device("cpu"),
-        ) == (
-            1,
-            0,
-            "cuda",
-            "cpu",
-        )
+        assert (distributed.size(), distributed.rank()) == (1, 0)
+        assert [distributed.choose_device(name) for name in ("cuda", "cpu")] == ["cuda", "cpu"]
         assert losses == {"one": 3.0}
         assert weight.grad.tolist() == [1, 2]
         assert distributed.predict_sharded(lambda images: found, [None]) is found
@@ -99,12 +90,12 @@ with distributed.process_group("cpu"):
     except LeocodError as error:
         refused = str(error)
     try:
-        distributed.place("cuda:1")
+        distributed.choose_device("cuda:1")
         placed = "placed"
     except InvalidConfig as error:
         placed = str(error)
     told = [both.grad.tolist(), one.grad.tolist(), none.grad is None, losses,
-            [int(one.classes[0]) for one in found], said, distributed.place("cuda"), refused, placed,
+            [int(one.classes[0]) for one in found], said, distributed.choose_device("cuda"), refused, placed,
             [distributed.any_of("asked" if rank else None), distributed.any_of(None)]]
     with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
         json.dump(told, file)
