@@ -15,7 +15,7 @@ from leocod.export.agreement import Agreement, Cut, agreement
 from leocod.export.formats import Exported, Format, check_installed, known_format, read, write
 from leocod.export.predict import check_source, images
 from leocod.files.run_directory import RunDirectory
-from leocod.run.config import load_config
+from leocod.run.config import load_run_config
 from leocod.run.experiment import load_learner
 from leocod.types import Image
 
@@ -41,7 +41,7 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
     file = out or directory.path / f"detector{ENDINGS[kind][0]}"
     _check_name(file, kind)
     detector = load_detector(directory)
-    exported = Exported(detector, load_config(directory.config), example=_resized(shown[0]))
+    exported = Exported(detector, load_run_config(directory.config), example=_resized(shown[0]))
     file.parent.mkdir(parents=True, exist_ok=True)
     # Under its own kind of name, by which a reader may know it.
     with TemporaryDirectory(dir=file.parent, prefix=".export-") as folder:
