@@ -12,7 +12,7 @@ import pytest
 from digests import digests
 
 from leocod.events import Event, StepFinished
-from leocod.files.run_directory import write_text
+from leocod.files.atomic import write_text
 from leocod.run.config import ExperimentConfig, load_config, overlay, parse_override
 from leocod.run.session import run_experiment
 from leocod.sinks.base import BaseSink

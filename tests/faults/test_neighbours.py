@@ -22,7 +22,7 @@ from leocod.run.config import ExperimentConfig
 from leocod.run.session import resume_experiment, run_experiment
 
 HOLDS = (
-    "from leocod.files.run_directory import *; lock = RunDirectory(Path('run')).locked(); "
+    "from leocod.files.run_directory import *; lock = RunDirectory(Path('run')).lock(); "
     "lock.__enter__(); print(1, flush=True)"
 )
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
 from leocod.errors import InvalidData
 from leocod.readers.reading import read_json, read_rows
-from leocod.text import natural_key, shorten, strip_file_name
 
 
 def test_json_is_read_with_and_without_a_byte_order_mark(tmp_path):
@@ -69,14 +67,6 @@ def test_a_row_over_several_lines_is_called_by_its_first(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
-    [("a.json: it is bad", "it is bad"), ("a.json is bad", "it is bad"), ("b.json is bad", "b.json is bad")],
-)
-def test_a_file_that_is_named_already_is_not_named_again(said, told):
-    assert strip_file_name(Path("a.json"), InvalidData(said)) == told
-
-
-@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("a,c\n1,2\n", "no column 'b'. It has a, c"),
@@ -90,22 +80,3 @@ def test_a_wrong_list_is_told(tmp_path, text, said):
 
     with pytest.raises(InvalidData, match=rf"a\.csv.*{said}"):
         read_rows(tmp_path / "a.csv", ("a", "b"))
-
-
-def test_names_sort_by_the_numbers_in_them():
-    names = ["b_10.jpg", "b_9.jpg", "b_009.png", "a.jpg", "b.jpg", f"c{'9' * 5000}", "c10"]
-
-    assert sorted(names, key=natural_key) == [
-        "a.jpg",
-        "b.jpg",
-        "b_9.jpg",
-        "b_009.png",
-        "b_10.jpg",
-        "c10",
-        f"c{'9' * 5000}",
-    ]
-
-
-def test_values_are_shown_short():
-    assert shorten([1, 2]) == "[1, 2]"
-    assert len(shorten("x" * 1000)) == 60

@@ -136,7 +136,7 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     from leocod.benchmarks.base import Recorded
     from leocod.data.overview import class_table, survey, timeline_table
     from leocod.evaluation.evaluator import spread_evenly
-    from leocod.files.run_directory import atomic_write
+    from leocod.files.atomic import atomic_write
     from leocod.report.contact_sheet import contact_sheet
     from leocod.text import pluralize
 

@@ -16,8 +16,9 @@ from PIL import Image as PillowImage
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
+from leocod.files.atomic import atomic_directory, write_json
 from leocod.files.images import Upright
-from leocod.files.run_directory import atomic_directory, format_step, write_json
+from leocod.files.run_directory import format_step
 from leocod.run.record.labels import LabelRecord
 from leocod.text import one_line
 from leocod.types import Frame, Labels

@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.errors import InvalidData
+from leocod.files.atomic import atomic_directory, write_json
 from leocod.files.images import open_image, read_pixels
-from leocod.files.run_directory import atomic_directory, find_free_path, refuse_if_taken, write_json
+from leocod.files.run_directory import find_free_path, refuse_if_taken
 from leocod.files.videos import Shown, VideoFile, write_video
 from leocod.report.contact_sheet import contact_sheet
 from leocod.run.record.detections import coco_results

@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, cast
 import torch
 
 from leocod.errors import InvalidRun
-from leocod.files.run_directory import atomic_write, list_by_step
+from leocod.files.atomic import atomic_write
+from leocod.files.run_directory import list_by_step
 from leocod.text import one_line
 
 logger = logging.getLogger(__name__)

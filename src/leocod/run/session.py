@@ -15,8 +15,9 @@ import torch
 
 from leocod.errors import Interrupted, InvalidConfig, InvalidRun
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
+from leocod.files.atomic import write_json, write_text
 from leocod.files.checkpoint import damaged_error, newest_checkpoint
-from leocod.files.run_directory import RunDirectory, refuse_if_taken, write_json, write_text
+from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.loop import run_stream
 from leocod.plugins import diagnosis
 from leocod.run.config import ExperimentConfig, describe_changes, load_config
