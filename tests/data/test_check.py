@@ -203,7 +203,7 @@ def test_a_cut_json_is_one_problem_that_would_stop_a_run(tmp_path: Path) -> None
     assert kinds(findings, breaks=True) == ["file"]
     lines = list(findings.lines(1))
     assert lines[0] == f"{tmp_path}: coco layout, which cannot be read."
-    assert lines[2].startswith(f"  {file} is not readable JSON")
+    assert lines[2].startswith(f"  {file} cannot be read")
 
 
 def test_the_folder_that_was_meant_is_named(tmp_path: Path) -> None:

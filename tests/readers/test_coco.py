@@ -293,7 +293,7 @@ def test_a_cut_file_and_a_file_that_is_something_else_are_told(written):
     text = file.read_text()
 
     file.write_text(text[: len(text) // 2])
-    with pytest.raises(InvalidData, match=r"labels\.json is not readable JSON"):
+    with pytest.raises(InvalidData, match=r"labels\.json cannot be read"):
         read_coco_video(file)
     file.write_text(json.dumps([1]))
     with pytest.raises(InvalidData, match=r"labels\.json holds a list"):

@@ -89,7 +89,7 @@ def test_a_picture_without_a_label_file_is_one_that_nobody_has_labelled(root, bo
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("day_10.json", b'[{"id": 1, "cat', "not readable JSON"),
+        ("day_10.json", b'[{"id": 1, "cat', "cannot be read"),
         ("day_10.json", b"5", "should be a list of objects"),
         ("day_10.json", b'[{"labels": 5}]', "its labels are 5"),
         ("day_10.json", b"[7]", "object 0: no class None"),

@@ -12,8 +12,6 @@ from leocod.readers.recording import (
     FrameProblems,
     Problem,
     Recording,
-    Root,
-    inside,
     only_layout,
     split,
     steps_of,
@@ -54,50 +52,8 @@ def test_a_step_has_a_frame_at_least(frames_per_step, held_out):
         split(entries(3), frames_per_step=frames_per_step, held_out=held_out)
 
 
-@pytest.mark.parametrize("name", ["../b.jpg", "a/../../b.jpg", "a/../b.jpg", "/etc/passwd", "", "a\\b.jpg"])
-def test_a_path_that_could_leave_the_root_is_refused(tmp_path, name):
-    with pytest.raises(InvalidData, match="list.csv, line 3: the path .* leads outside"):
-        inside(tmp_path, name, Path("list.csv"), "line 3")
-
-
-def test_a_path_in_the_root_is_found_there(tmp_path):
-    assert inside(tmp_path, "a/b..c.jpg", Path("list.csv"), "") == tmp_path / "a" / "b..c.jpg"
-
-
-def test_links_may_lead_within_the_root_and_nowhere_else(tmp_path):
-    root = tmp_path / "root"
-    (root / "real").mkdir(parents=True)
-    (root / "real" / "a.jpg").touch()
-    (tmp_path / "secret.jpg").touch()
-    (root / "near").symlink_to(root / "real")
-    (root / "far").symlink_to(tmp_path)
-    (root / "far.jpg").symlink_to(tmp_path / "secret.jpg")
-    (root / "loop").symlink_to(root / "loop")
-
-    assert Root(root).inside("near/a.jpg", Path("x"), "") == root / "near" / "a.jpg"
-    for name in ("far/secret.jpg", "far.jpg", "loop/a.jpg"):
-        with pytest.raises(InvalidData, match="leads outside"):
-            Root(root).inside(name, Path("x"), "")
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("a\0b", "no file name can have"), ("\ud800", "no file name can have"), (f"{'n' * 300}/a.jpg", "is too long")],
-)
-def test_a_name_that_no_file_can_have_is_told_as_such(tmp_path, name, said):
-    assert said in str(Root(tmp_path).why_not(name))
-    assert Root(tmp_path).why_not("a.jpg") is None
-
-
 def test_a_problem_is_told_in_one_line_whatever_its_file_is_called():
     assert str(Problem(Path("a\nb\udcff.jpg"), "", "bad")) == r"a\nb\udcff.jpg: bad"
-
-
-def test_a_root_that_is_itself_a_link_is_fine(tmp_path):
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "root").symlink_to(tmp_path / "disk")
-
-    assert Root(tmp_path / "root").inside("a.jpg", Path("x"), "") == tmp_path / "root" / "a.jpg"
 
 
 def test_only_what_breaks_something_stops():

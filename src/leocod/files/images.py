@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from PIL import Image as PillowImage
 from PIL import UnidentifiedImageError
 
 from leocod.errors import InvalidFrame, MissingFrame
+from leocod.files.paths import explain_absence
 from leocod.text import one_line
 
 Image = NDArray[np.uint8]
@@ -92,20 +92,6 @@ def _orientation(file: PillowImage.Image) -> int:
     except Exception:
         return 1
     return noted if noted in TURNS else 1
-
-
-def explain_absence(path: Path) -> str | None:
-    """What keeps a path from being a file with something in it; None when it is one. Quick: it opens nothing."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        return "no such file" if isinstance(error, FileNotFoundError) else (error.strerror or str(error)).lower()
-    # A NUL, or half of a character.
-    except ValueError:
-        return "no file can be called that"
-    if not stat.S_ISREG(found.st_mode):
-        return "not a file"
-    return None if found.st_size else "the file is empty"
 
 
 @contextmanager

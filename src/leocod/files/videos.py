@@ -13,7 +13,8 @@ from PIL import Image as PillowImage
 from PIL import ImageOps
 
 from leocod.errors import InvalidData
-from leocod.files.images import LARGEST, Image, explain_absence
+from leocod.files.images import LARGEST, Image
+from leocod.files.paths import explain_absence
 from leocod.text import one_line
 
 USUAL_RATE = Fraction(25)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame, UnknownName
-from leocod.files.images import CURE, explain_absence, read_size
+from leocod.files.documents import DATA
+from leocod.files.images import CURE, read_size
+from leocod.files.paths import Root, explain_absence
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.marks import Classes, Mark, labels_from
-from leocod.readers.reading import read_json
-from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, stop
+from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, stop
 from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
@@ -42,7 +43,7 @@ class Coco:
 
 def read_coco(file: Path, report: Report = stop) -> Coco:
     """Take a COCO file apart. Records without a usable id are told of, as something that no run can go on with."""
-    content = read_json(file)
+    content = DATA.read_json(file)
     if not isinstance(content, dict):
         raise InvalidData(
             f"{one_line(file)} holds a {type(content).__name__}: a COCO file is an object with images in it."
@@ -112,7 +113,7 @@ class CocoFrames:
         if not isinstance(name, str) or not name:
             said = image.get("file_name") or image.get("url")
             tell("", f"its file_name is {shorten(said)}: it should be a path.", "path")
-        elif wrong := self.root.why_not(name):
+        elif wrong := self.root.explain_refusal(name):
             tell("", wrong, "path")
         else:
             picture = self.root.path / name
@@ -208,7 +209,7 @@ def _given(folder: Path, ids: Sequence[Id]) -> dict[int, frozenset[int]]:
         cost = file.stem.removeprefix("labels_")
         if not (cost.isascii() and cost.isdigit()):
             continue
-        content = read_json(file)
+        content = DATA.read_json(file)
         steps = content.get("frames") if isinstance(content, dict) else None
         if not isinstance(steps, dict) or not all(isinstance(chosen, list) for chosen in steps.values()):
             raise InvalidData(f"{one_line(file)}: it should have 'frames', with a list of image ids for each step.")
@@ -283,7 +284,7 @@ def _image_folder(coco: Coco, given: Path | None) -> Path:
     roots = Root(beside), Root(beside / "images")
     for name in (name for name in names if isinstance(name, str)):
         for root in roots:
-            if root.why_not(name) is None and explain_absence(root.path / name) is None:
+            if root.explain_refusal(name) is None and explain_absence(root.path / name) is None:
                 return root.path
     return beside
 

@@ -9,11 +9,12 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from leocod.errors import InvalidData
+from leocod.files.documents import DATA
+from leocod.files.paths import Root
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.coco import Coco, CocoFrames, Id, categories_of, is_id, read_coco, record_of
 from leocod.readers.marks import Classes
-from leocod.readers.reading import read_json
-from leocod.readers.recording import Entry, Problem, Recording, Report, Root, split, stop
+from leocod.readers.recording import Entry, Problem, Recording, Report, split, stop
 from leocod.text import one_line, shorten
 
 Test = Literal["split", "eval"]
@@ -74,7 +75,7 @@ def _detection_categories(root: Path, coco: Coco) -> dict[Id, str]:
     """Names by id: `cat_det_cats` of the metadata, else the categories of the training file."""
     if files_in(root, "metadata"):
         file = _file(root, "metadata")
-        content = read_json(file)
+        content = DATA.read_json(file)
         if not isinstance(content, dict):
             raise InvalidData(
                 f"{one_line(file)} holds a {type(content).__name__}: it should be an object with cat_det_cats in it."

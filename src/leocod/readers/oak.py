@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.files.images import CURE, SUFFIXES, explain_absence, read_size
+from leocod.files.documents import DATA
+from leocod.files.images import CURE, SUFFIXES, read_size
+from leocod.files.paths import Root, explain_absence
 from leocod.readers.classes import class_list, why_unfit
 from leocod.readers.marks import FARTHEST, Classes, Mark, labels_from
-from leocod.readers.reading import read_json
-from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, split, stop
+from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, split, stop
 from leocod.text import natural_key, one_line, shorten, strip_file_name
 from leocod.types import Labels
 
@@ -95,7 +96,7 @@ def objects_in(content: Any) -> list[Any]:
 def _test_folder(root: Path, given: str | None) -> Path | None:
     if given is None:
         return root / TEST_LABELS if (root / TEST_LABELS).is_dir() else None
-    folder = Root(root).inside(given, root, "test_labels")
+    folder = Root(root).join(given, root, "test_labels")
     if not folder.is_dir():
         raise InvalidData(
             f"{one_line(folder)}: no such folder. test_labels should name one with the labels of test frames."
@@ -123,7 +124,7 @@ def _found(root: Path, tests: Path | None, report: Report) -> Iterator[Found]:
             picture = pictures.get(stem, folder / f"{stem}.jpg")
             tell = FrameProblems(report, label_file or picture, "", number)
             paths = (str(file.relative_to(root)) for file in (picture, label_file) if file is not None)
-            wrong = next(filter(None, map(safe.why_not, paths)), None)
+            wrong = next(filter(None, map(safe.explain_refusal, paths)), None)
             if wrong:
                 tell("", wrong, "path")
             objects = [] if wrong else _objects(label_file, tell)
@@ -145,7 +146,7 @@ def _objects(file: Path | None, tell: FrameProblems) -> list[Any]:
     if file is None:
         return []
     try:
-        return objects_in(read_json(file, largest=LARGEST_FRAME))
+        return objects_in(DATA.read_json(file, largest=LARGEST_FRAME))
     except (InvalidData, ValueError) as error:
         tell("", strip_file_name(file, error), "file")
         return []

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from leocod.errors import InvalidData
-from leocod.files.images import CURE, explain_absence
+from leocod.files.documents import DATA
+from leocod.files.images import CURE
+from leocod.files.paths import Root, explain_absence
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.coco import is_id, stated_size
 from leocod.readers.marks import Classes, Form, Mark, labels_from
-from leocod.readers.reading import read_json, read_rows
-from leocod.readers.recording import Entry, FrameProblems, Recording, Report, Root, stop
+from leocod.readers.recording import Entry, FrameProblems, Recording, Report, stop
 from leocod.text import one_line, shorten, strip_file_name
 from leocod.types import Labels
 
@@ -86,7 +87,7 @@ class _Frames:
 
     def entry(self, list_file: Path, row: Row, *, id: int, held_out: bool = False) -> Entry:
         place = f"line {row.line}"
-        if wrong := self.root.why_not(row.json_file):
+        if wrong := self.root.explain_refusal(row.json_file):
             tell = FrameProblems(self.report, list_file, place, id)
             tell("", wrong, "path")
             return self._broken(list_file, row, tell, held_out=held_out)
@@ -99,7 +100,7 @@ class _Frames:
         content = self._content(file, tell)
         if content is not None:
             name = _picture_name(row.json_file, content, file, tell)
-            if name is not None and (wrong := self.root.why_not(name)):
+            if name is not None and (wrong := self.root.explain_refusal(name)):
                 tell("", wrong, "path")
             elif name is not None:
                 picture = self.root.path / name
@@ -123,7 +124,7 @@ class _Frames:
 
     def _content(self, file: Path, tell: FrameProblems) -> dict[str, Any] | None:
         try:
-            content = read_json(file, largest=LARGEST_FRAME)
+            content = DATA.read_json(file, largest=LARGEST_FRAME)
         except InvalidData as error:
             # One frame's file: the others can be used without it.
             tell("", strip_file_name(file, error), "file")
@@ -193,7 +194,7 @@ def _only_folder(root: Path) -> Path:
 
 def _mapping(file: Path, classes: Sequence[str] | None) -> tuple[tuple[str, ...], dict[Any, int | None]]:
     """The class list, and the position in it by name as well as by number in the file."""
-    content = read_json(file)
+    content = DATA.read_json(file)
     if not isinstance(content, dict) or not all(type(number) is int for number in content.values()):
         raise InvalidData(f"{one_line(file)} should be an object of class names, each with its number.")
     if sorted(content.values()) != list(range(len(content))):
@@ -230,7 +231,7 @@ def _rows(file: Path, *more: str) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     besides: list[str] = []
     step = -1
-    for line, (name, json_file, *others) in read_rows(file, ("step_name", "json_file", *more)):
+    for line, (name, json_file, *others) in DATA.read_csv(file, ("step_name", "json_file", *more)):
         number = int(name[5:]) if STEP.fullmatch(name) else -1
         # Every step has training frames; not every step need have test frames.
         if number < max(step, 0) or (more and number > step + 1):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Literal
 
 from leocod.errors import InvalidData
-from leocod.text import one_line, shorten
+from leocod.text import one_line
 from leocod.types import Labels
 
 Kind = Literal[
@@ -146,57 +144,6 @@ def up_to(steps: int | None, recording: Recording) -> Recording:
     if steps is None:
         return recording
     return replace(recording, entries=tuple(entry for entry in recording.entries if entry.step < steps))
-
-
-class Root:
-    """The folder that a data set may not leave, whatever paths its files name, and wherever links in it lead."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._real = path.resolve()
-        self._is_inside: dict[str, bool] = {}
-        """Folders that were looked at: a data set has many files in few folders."""
-
-    def inside(self, name: str, file: Path, record: str) -> Path:
-        """A path that a file in a data set names; `file` and `record` say where, for the error."""
-        if wrong := self.why_not(name):
-            raise InvalidData(one_line(f"{file}, {record}: {wrong}"))
-        return self.path / name
-
-    def why_not(self, name: str) -> str | None:
-        """What keeps a path from being followed; None when it leads to a place inside. Nothing is opened."""
-        try:
-            encoded = os.fsencode(name)
-        except UnicodeEncodeError:
-            encoded = b"\0"
-        if b"\0" in encoded:
-            return f"the path {shorten(name)} has a character that no file name can have. Correct the name."
-        odd = not name or "\\" in name or name.startswith("/") or ".." in name.split("/")
-        try:
-            if not odd and self._leads_inside(name):
-                return None
-        except OSError as error:
-            if error.errno == ENAMETOOLONG:
-                return f"the path {shorten(name)} is too long for this disk. Give the file a shorter name."
-        # A link to itself.
-        except RuntimeError:
-            pass
-        return (
-            f"the path {shorten(name)} leads outside {self.path}. "
-            "Paths must be relative to it, without '..' or links to elsewhere."
-        )
-
-    def _leads_inside(self, name: str) -> bool:
-        folder, _, _ = name.rpartition("/")
-        path = self.path / name
-        if folder not in self._is_inside:
-            self._is_inside[folder] = path.parent.resolve().is_relative_to(self._real)
-        return self._is_inside[folder] and (not path.is_symlink() or path.resolve().is_relative_to(self._real))
-
-
-def inside(root: Path, name: str, file: Path, record: str) -> Path:
-    """A path that a file in a data set names. It cannot leave the data's root, whatever it says."""
-    return Root(root).inside(name, file, record)
 
 
 def steps_of(entries: Iterable[Entry]) -> list[list[Entry]]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
 from leocod.files.images import SUFFIXES, read_size
+from leocod.files.paths import Root
 from leocod.readers.classes import class_list, class_numbers
 from leocod.readers.coco import NUMBERS, CocoFrames, read_coco, record_of, stated_size
 from leocod.readers.footage import Footage
 from leocod.readers.pictures import misfit
-from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, Root, stop
+from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, stop
 from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
@@ -160,7 +161,7 @@ class _FolderFrames:
         if not names:
             raise InvalidData(f"{one_line(path)} holds no images ({', '.join(sorted(SUFFIXES))}).")
         self._pictures = [path / name for name in names]
-        self._wrong = {number: wrong for number, name in enumerate(names) if (wrong := root.why_not(name))}
+        self._wrong = {number: wrong for number, name in enumerate(names) if (wrong := root.explain_refusal(name))}
         self._numbers = {name: number for number, name in enumerate(names)}
 
     def __len__(self) -> int:

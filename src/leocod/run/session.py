@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -17,6 +16,7 @@ from leocod.errors import Interrupted, InvalidConfig, InvalidRun
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
 from leocod.files.atomic import write_json, write_text
 from leocod.files.checkpoint import damaged_error, newest_checkpoint
+from leocod.files.documents import parse_json
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.loop import run_stream
 from leocod.plugins import diagnosis
@@ -320,7 +320,7 @@ def read_finished(directory: RunDirectory) -> dict[str, Any] | None:
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None
     try:
-        results: dict[str, Any] = json.loads(directory.results.read_text(encoding="utf-8"))
+        results: dict[str, Any] = parse_json(directory.results.read_text(encoding="utf-8"))
     except ValueError:
         # Damaged: it is made again from the last checkpoint.
         return None
