@@ -28,7 +28,7 @@ from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import read_orientation, read_pixels, read_size
 from leocod.files.videos import VideoFile
 from leocod.labelling.budget import BudgetLabeller
-from leocod.readers.footage import Footage
+from leocod.readers.video_frames import VideoFrames
 from leocod.run.config import load_config, parse_override
 from leocod.stream.recorded import Stream
 from leocod.weights import known_classes, start
@@ -114,12 +114,12 @@ def _play(path: Path) -> None:
 
 def _jump(path: Path) -> None:
     """Back and forth, where in order nobody would notice what is wrong; to some of what may be thousands of frames."""
-    footage = Footage(path, lambda problem: None)
-    numbers = [*range(min(len(footage), 8)), len(footage) - 1, 0]
+    frames = VideoFrames(path, lambda problem: None)
+    numbers = [*range(min(len(frames), 8)), len(frames) - 1, 0]
     for number in Random(0).sample(numbers, len(numbers)):
         with suppress(InvalidFrame):
-            footage.image(number)
-    footage.close()
+            frames.image(number)
+    frames.close()
 
 
 @cache

@@ -323,12 +323,12 @@ def film(path: Path, frames: int = 4) -> Path:
 
 
 def test_every_frame_of_a_video_is_looked_at(tmp_path: Path) -> None:
-    told: list[int] = []
+    totals: list[int] = []
 
-    findings = check(film(tmp_path / "walk.mp4"), tell=told.append)
+    findings = check(film(tmp_path / "walk.mp4"), progress=totals.append)
 
     assert (findings.layout, findings.problems) == ("video", ())
-    assert told == [4, 4, 4, 4]
+    assert totals == [4, 4, 4, 4]
 
 
 def test_a_video_that_is_none_would_stop_a_run(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from leocod.readers.recording import (
     FrameProblems,
     Problem,
     Recording,
-    only_layout,
+    choose_layout,
+    group_by_step,
+    limit_steps,
+    raise_problem,
     split,
-    steps_of,
-    stop,
-    up_to,
 )
 
 
@@ -28,7 +28,7 @@ def test_sixteen_frames_are_a_step_and_the_next_is_held_out():
     found = split(entries(40), frames_per_step=16, held_out=1)
 
     assert [entry.id for entry in found if entry.held_out] == [16, 33]
-    assert [len(step) for step in steps_of(found)] == [16, 16, 6]
+    assert [len(step) for step in group_by_step(found)] == [16, 16, 6]
 
 
 def test_a_broken_frame_leaves_its_place_and_the_others_keep_theirs():
@@ -36,14 +36,14 @@ def test_a_broken_frame_leaves_its_place_and_the_others_keep_theirs():
     damaged = split(entries(9, broken=(1, 3, 8)), frames_per_step=3, held_out=1)
 
     assert [(one.step, one.held_out) for one in damaged] == [(one.step, one.held_out) for one in whole]
-    assert [[entry.id for entry in step] for step in steps_of(damaged)] == [[0, 1, 2], [4, 5, 6], [8]]
+    assert [[entry.id for entry in step] for step in group_by_step(damaged)] == [[0, 1, 2], [4, 5, 6], [8]]
 
 
 def test_the_first_steps_come_with_their_test_frames():
     recording = Recording(("a",), split(entries(12), frames_per_step=3, held_out=1))
 
-    assert [entry.id for entry in up_to(2, recording).entries] == list(range(8))
-    assert up_to(None, recording) is recording
+    assert [entry.id for entry in limit_steps(recording, 2).entries] == list(range(8))
+    assert limit_steps(recording, None) is recording
 
 
 @pytest.mark.parametrize(("frames_per_step", "held_out"), [(0, 1), (1, -1)])
@@ -57,21 +57,21 @@ def test_a_problem_is_told_in_one_line_whatever_its_file_is_called():
 
 
 def test_only_what_breaks_something_stops():
-    stop(Problem(Path("a.json"), "image 1", "so so", breaks=False))
+    raise_problem(Problem(Path("a.json"), "image 1", "so so", breaks=False))
 
     with pytest.raises(InvalidData, match=r"^a\.json, image 1: bad$"):
-        stop(Problem(Path("a.json"), "image 1", "bad"))
+        raise_problem(Problem(Path("a.json"), "image 1", "bad"))
 
 
 def test_complaints_remember_whether_the_frame_is_lost():
     met: list[Problem] = []
-    tell = FrameProblems(met.append, Path("a.json"), "image 1", 5)
+    problems = FrameProblems(met.append, Path("a.json"), "image 1", 5)
 
-    tell("annotation 2", "odd", "crowd", breaks=False)
-    before = tell.broken
-    tell("", "bad", "size")
+    problems.add("annotation 2", "odd", "crowd", breaks=False)
+    before = problems.broken
+    problems.add("", "bad", "size")
 
-    assert (before, tell.broken) == (False, True)
+    assert (before, problems.broken) == (False, True)
     assert [str(one) for one in met] == ["a.json, annotation 2 of image 1: odd", "a.json, image 1: bad"]
     assert [one.frame for one in met] == [None, 5]
 
@@ -82,11 +82,11 @@ def test_complaints_remember_whether_the_frame_is_lost():
 )
 def test_no_layout_and_two_layouts_are_told(tmp_path, there, said):
     with pytest.raises(InvalidData, match=said):
-        only_layout("auto", there, tmp_path)
+        choose_layout("auto", there, tmp_path)
 
 
 def test_the_only_layout_is_taken_unless_another_is_asked_for(tmp_path):
-    assert only_layout("auto", {"a": False, "b": True}, tmp_path) == "b"
-    assert only_layout("a", {"a": False, "b": True}, tmp_path) == "a"
+    assert choose_layout("auto", {"a": False, "b": True}, tmp_path) == "b"
+    assert choose_layout("a", {"a": False, "b": True}, tmp_path) == "a"
     with pytest.raises(InvalidData, match="no such folder"):
-        only_layout("a", {}, tmp_path / "none")
+        choose_layout("a", {}, tmp_path / "none")

@@ -33,7 +33,7 @@ def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
     """Save tensors and plain values. An OSError, of a full disk for example, leaves everything as it was."""
     with atomic_write(path) as temporary:
         with temporary.open("wb", buffering=0) as raw:
-            file = _Written(raw)
+            file = _ErrorKeepingFile(raw)
             try:
                 torch.save(dict(state), cast(BinaryIO, file))
             except RuntimeError as error:
@@ -48,10 +48,10 @@ def seal(path: Path) -> None:
         file.seek(-2, os.SEEK_END)
         file.write(CHECKSUM.to_bytes(2, "little"))
         file.seek(0)
-        file.write(_checksum(file, path.stat().st_size))
+        file.write(_compute_checksum(file, path.stat().st_size))
 
 
-def _checksum(file: BinaryIO, size: int) -> bytes:
+def _compute_checksum(file: BinaryIO, size: int) -> bytes:
     """Of the next so many bytes."""
     held = hashlib.sha256()
     while block := file.read(min(size, 2**20)):
@@ -60,10 +60,10 @@ def _checksum(file: BinaryIO, size: int) -> bytes:
     return held.hexdigest().encode()
 
 
-def _check(path: Path) -> None:
+def _check_seal(path: Path) -> None:
     """Raise unless a file is to the byte as it was sealed, and not larger than it looks."""
     with path.open("rb") as file:
-        expected = _checksum(file, max(path.stat().st_size - CHECKSUM, 0))
+        expected = _compute_checksum(file, max(path.stat().st_size - CHECKSUM, 0))
         if file.read() != expected:
             raise ValueError("its checksum is missing or does not fit: cut off, damaged, or not a checkpoint")
     with zipfile.ZipFile(path) as archive:
@@ -75,7 +75,7 @@ def _check(path: Path) -> None:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """What was saved: tensors and plain values only, nothing in the file is run. Damage is an InvalidRun."""
     try:
-        _check(path)
+        _check_seal(path)
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise TypeError(f"a {type(state).__name__}, not a checkpoint")
@@ -84,7 +84,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise InvalidRun(f"{path} cannot be read ({error}).") from error
     # A file can be damaged, or forged, in more ways than zipfile and torch have errors for.
     except Exception as error:
-        raise damaged_error(path, error) from error
+        raise make_damaged_error(path, error) from error
     return state
 
 
@@ -92,7 +92,7 @@ class Damaged(InvalidRun):
     """A checkpoint that is not as it was saved, or that does not fit."""
 
 
-def damaged_error(path: Path, error: Exception) -> Damaged:
+def make_damaged_error(path: Path, error: Exception) -> Damaged:
     """What is wrong with a checkpoint, in one line."""
     first = one_line(str(error).splitlines()[0]) if str(error) else ""
     return Damaged(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
@@ -118,7 +118,7 @@ def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     return None
 
 
-class _Written(io.RawIOBase):
+class _ErrorKeepingFile(io.RawIOBase):
     """A file that remembers why it could not be written: torch only tells that it could not."""
 
     def __init__(self, file: BinaryIO) -> None:

@@ -63,7 +63,7 @@ class Upright:
 def read_size(path: Path, *, upright: bool = False) -> tuple[int, int]:
     """Height and width, from the header alone; as stored, or as they are once it is turned."""
     with open_image(path) as file:
-        swapped = upright and _orientation(file) in SIDEWAYS
+        swapped = upright and _read_orientation(file) in SIDEWAYS
         return (file.width, file.height) if swapped else (file.height, file.width)
 
 
@@ -71,7 +71,7 @@ def read_pixels(path: Path, *, upright: bool = False) -> Image:
     """Height x width x 3, red first. As stored, unless it is to be turned as the file notes."""
     with open_image(path) as file:
         # Looked up before anything is decoded, as for the size: some formats may have further notes at their end.
-        turn = TURNS.get(_orientation(file)) if upright else None
+        turn = TURNS.get(_read_orientation(file)) if upright else None
         pixels = file.convert("RGB")
         return np.asarray(pixels if turn is None else pixels.transpose(turn))
 
@@ -79,10 +79,10 @@ def read_pixels(path: Path, *, upright: bool = False) -> Image:
 def read_orientation(path: Path) -> int:
     """How the camera was held, by the file's EXIF note: 1 is upright, which is also what no note means."""
     with open_image(path) as file:
-        return _orientation(file)
+        return _read_orientation(file)
 
 
-def _orientation(file: PillowImage.Image) -> int:
+def _read_orientation(file: PillowImage.Image) -> int:
     # Pillow turns a TIFF itself, and would decode all of a PNG to look for a note after the pixels.
     if file.format == "TIFF" or (file.format == "PNG" and "exif" not in file.info):
         return 1

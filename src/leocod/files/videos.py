@@ -31,7 +31,7 @@ LIMITS = {"max_pixels": str(LARGEST)}
 """For a decoder: a frame of more pixels is an error before there is memory for it."""
 
 
-class Shown(NamedTuple):
+class TimedImage(NamedTuple):
     """A frame of a video."""
 
     image: Image
@@ -55,7 +55,7 @@ class VideoFile:
         self.corrupt: list[int] = []
         """Frames, by number from 0, that the decoder could not wholly make out and filled in from others."""
 
-    def __iter__(self) -> Iterator[Shown]:
+    def __iter__(self) -> Iterator[TimedImage]:
         with open_video(self.path) as container:
             decoded = container.decode(video=0)
             first: Fraction | None = None
@@ -67,7 +67,7 @@ class VideoFile:
                 first = stamp if first is None else first
                 if frame.is_corrupt:
                     self.corrupt.append(number)
-                yield Shown(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
+                yield TimedImage(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
             self.damage = f"it says that it has {self.frames} frames"
@@ -80,14 +80,16 @@ class VideoFile:
         # Not every form of pixels can be turned into the usual one.
         except (av.FFmpegError, ValueError, MemoryError) as error:
             if number == 0:
-                raise InvalidData(f"{one_line(self.path)} is not a readable video ({_reason(error)}).") from error
+                raise InvalidData(
+                    f"{one_line(self.path)} is not a readable video ({_explain_error(error)})."
+                ) from error
             # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
             if kind != "mpjpeg":
-                self.damage = _reason(error)
+                self.damage = _explain_error(error)
             return None
 
 
-def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
+def write_video(path: Path, frames: Iterable[TimedImage], like: VideoFile) -> int:
     """Write frames as H.264 in mp4, each at its own time; returns how many. The size is that of the first frame."""
     count, last = 0, -1
     size: tuple[int, int] | None = None
@@ -100,7 +102,7 @@ def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
                 # The codec takes even sizes only.
                 size = (image.shape[0] + image.shape[0] % 2, image.shape[1] + image.shape[1] % 2)
                 stream.height, stream.width = size
-            frame = av.VideoFrame.from_ndarray(_of_size(image, size), format="rgb24")
+            frame = av.VideoFrame.from_ndarray(_fit_to_size(image, size), format="rgb24")
             # Always later than the one before, whatever the source says.
             last = max(last + 1, round(seconds / like.time_base))
             frame.pts, frame.time_base = last, like.time_base
@@ -112,7 +114,7 @@ def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
     return count
 
 
-def _of_size(image: Image, size: tuple[int, int]) -> Image:
+def _fit_to_size(image: Image, size: tuple[int, int]) -> Image:
     """A missing line is that beside it; a picture of quite another size is made to fit, with black around it."""
     more = (size[0] - image.shape[0], size[1] - image.shape[1])
     if all(missing in (0, 1) for missing in more):
@@ -144,8 +146,8 @@ def open_video(path: Path) -> Any:
         )
     except (av.FFmpegError, OSError, ValueError) as error:
         what = "is not a readable video, nor an image"
-        raise InvalidData(f"{one_line(path)} {what} ({_reason(error)}). Is it whole?") from error
-    wrong = _why_unreadable(container)
+        raise InvalidData(f"{one_line(path)} {what} ({_explain_error(error)}). Is it whole?") from error
+    wrong = _explain_unreadable(container)
     if wrong:
         container.close()
         raise InvalidData(f"{one_line(path)} {wrong}")
@@ -153,7 +155,7 @@ def open_video(path: Path) -> Any:
     return container
 
 
-def _why_unreadable(container: Any) -> str | None:
+def _explain_unreadable(container: Any) -> str | None:
     if not container.streams.video:
         return "has no video in it."
     codec = container.streams.video[0].codec_context
@@ -164,7 +166,7 @@ def _why_unreadable(container: Any) -> str | None:
     return None
 
 
-def _reason(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     if isinstance(error, av.ArgumentError):
         return "it is of a kind that is not read as video"
     return one_line(getattr(error, "strerror", None) or error, 200)

@@ -30,35 +30,37 @@ def explain(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> 
     more = f" ({len(others)} more like this.)" if others else ""
     # A key that is not even a text is as unknown as another.
     if first["type"] in {"extra_forbidden", "invalid_key"}:
-        return InvalidConfig(f"{full_key}: unknown key.{_nearest(kind, keys, prefix)}{more}")
+        return InvalidConfig(f"{full_key}: unknown key.{_suggest_key(kind, keys, prefix)}{more}")
     if first["type"] == "missing":
         return InvalidConfig(f"{full_key}: needed, but not given.{more}")
     said = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
     if first["type"] == "value_error" and not said.startswith("Input should"):
         return InvalidConfig(f"{full_key}: {said}.{more}" if full_key else f"{said}.{more}")
-    return InvalidConfig(f"{full_key} is {_shown(first['input'])}: it should be {_allowed(first, kind, keys)}.{more}")
+    return InvalidConfig(
+        f"{full_key} is {_show_value(first['input'])}: it should be {_describe_allowed(first, kind, keys)}.{more}"
+    )
 
 
-def _nearest(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str:
-    owner = _model_at(kind, keys[:-1])
+def _suggest_key(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str:
+    owner = _find_model(kind, keys[:-1])
     known = sorted([*owner.model_fields, *(["name"] if prefix and len(keys) == 1 else [])]) if owner else []
     near = get_close_matches(keys[-1], known, n=1, cutoff=0.5)
     return f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
 
 
-def _allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
-    owner = _model_at(kind, keys[:-1])
+def _describe_allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
+    owner = _find_model(kind, keys[:-1])
     field = owner.model_fields.get(keys[-1]) if owner and keys else None
     said = (
         str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("Input should ")
     )
     if first["type"] in {"model_type", "model_attributes_type"}:
-        return "a mapping of options" + (", or null" if field and type(None) in _types(field.annotation) else "")
+        return "a mapping of options" + (", or null" if field and type(None) in _list_types(field.annotation) else "")
     named_bound = first["type"].startswith(("greater_than", "less_than"))
-    return _range(field) if field and named_bound else said.rstrip(".")
+    return _describe_range(field) if field and named_bound else said.rstrip(".")
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     """As it stands in YAML, more or less, and not too long."""
     words = {None: "null", True: "true", False: "false"}
     if value is None or isinstance(value, bool):
@@ -70,7 +72,7 @@ def _shown(value: Any) -> str:
         return "a number of very many digits"
 
 
-def _range(field: FieldInfo) -> str:
+def _describe_range(field: FieldInfo) -> str:
     """The whole range, not only the bound that was crossed."""
     bounds = [
         words.format(getattr(rule, name))
@@ -81,12 +83,12 @@ def _range(field: FieldInfo) -> str:
     return " and ".join(bounds)
 
 
-def _model_at(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
+def _find_model(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
     """The settings that a path of keys leads to."""
     for key in keys:
         field = kind.model_fields.get(key)
         inner = (
-            [one for one in _types(field.annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
+            [one for one in _list_types(field.annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
             if field
             else []
         )
@@ -96,5 +98,5 @@ def _model_at(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | N
     return kind
 
 
-def _types(annotation: Any) -> list[Any]:
+def _list_types(annotation: Any) -> list[Any]:
     return [annotation, *get_args(annotation)]

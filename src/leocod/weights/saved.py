@@ -16,7 +16,7 @@ from leocod.files.checkpoint import newest_checkpoint
 from leocod.files.documents import parse_json
 from leocod.files.paths import explain_absence
 from leocod.files.run_directory import RunDirectory
-from leocod.readers.classes import MOST, refuse_unfit
+from leocod.readers.classes import MOST, check_names
 from leocod.text import one_line
 from leocod.weights.fitting import LoadedWeights, rows_for
 from leocod.weights.torch_files import why_no_numbers
@@ -70,7 +70,7 @@ def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
         raise InvalidData(f"{one_line(path)} has class names in its metadata that are not a list of names.")
     if len(names) > MOST:
         raise InvalidData(f"{one_line(path)} has {len(names)} class names in its metadata: at most {MOST} are read.")
-    refuse_unfit(names, path)
+    check_names(names, path)
     return tuple(names)
 
 
