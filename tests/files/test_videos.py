@@ -221,6 +221,6 @@ def test_pixels_of_a_form_that_nobody_can_convert_are_told(tmp_path: Path) -> No
     video = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
 
     with pytest.raises(InvalidData, match=r"a\.mp4 is not a readable video \(no such conversion\)"):
-        video._next(iter([Strange()]), 0, "mp4")
-    assert video._next(iter([Strange()]), 1, "mp4") is None
+        video._decode_next(iter([Strange()]), 0, "mp4")
+    assert video._decode_next(iter([Strange()]), 1, "mp4") is None
     assert video.damage == "no such conversion"

@@ -13,7 +13,7 @@ import torch
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
-from leocod.files.checkpoint import make_damaged_error, newest_checkpoint
+from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.budget import BudgetLabeller
 from leocod.labelling.fixed import FixedLabeller
@@ -160,7 +160,7 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
         raise
     # The file is as it was saved, but by another version, or by somebody else.
     except Exception as error:
-        raise make_damaged_error(path, error) from error
+        raise damaged_error(path, error) from error
     return learner, classes
 
 

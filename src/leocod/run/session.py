@@ -15,7 +15,7 @@ import torch
 from leocod.errors import Interrupted, InvalidConfig, InvalidRun
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
 from leocod.files.atomic import write_json, write_text
-from leocod.files.checkpoint import make_damaged_error, newest_checkpoint
+from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.documents import parse_json
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.loop import run_stream
@@ -191,7 +191,7 @@ def _restored(experiment: Experiment, found: Found, sinks: Mapping[str, Sink]) -
             torch.cuda.set_rng_state_all(state["cuda_random"])
         return Begin(state["step"] + 1, unfinished=not state["finished"])
     except Exception as error:
-        raise make_damaged_error(path, error) from error
+        raise damaged_error(path, error) from error
 
 
 def _drive(

@@ -1,4 +1,4 @@
-"""A validation error in one line: the key, the wrong value, what is allowed, the nearest key."""
+"""Turn a validation error into one line: the key, the wrong value, what is allowed, the nearest key."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * LONGEST
 
 
 def explain(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> InvalidConfig:
-    """The first thing that is wrong, and how many more there are."""
+    """Make an error about the first mistake that says how many more there are."""
     first, *others = error.errors()
     keys = [str(key) for key in first["loc"]]
     full_key = ".".join(one_line(key, LONGEST) for key in ([prefix, *keys] if prefix else keys))
     more = f" ({len(others)} more like this.)" if others else ""
-    # A key that is not even a text is as unknown as another.
+    # A key that is not a text is unknown, too.
     if first["type"] in {"extra_forbidden", "invalid_key"}:
         return InvalidConfig(f"{full_key}: unknown key.{_suggest_key(kind, keys, prefix)}{more}")
     if first["type"] == "missing":
         return InvalidConfig(f"{full_key}: needed, but not given.{more}")
-    said = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
-    if first["type"] == "value_error" and not said.startswith("Input should"):
-        return InvalidConfig(f"{full_key}: {said}.{more}" if full_key else f"{said}.{more}")
+    message = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
+    if first["type"] == "value_error" and not message.startswith("Input should"):
+        return InvalidConfig(f"{full_key}: {message}.{more}" if full_key else f"{message}.{more}")
     return InvalidConfig(
         f"{full_key} is {_show_value(first['input'])}: it should be {_describe_allowed(first, kind, keys)}.{more}"
     )
@@ -61,19 +61,19 @@ def _describe_allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) ->
 
 
 def _show_value(value: Any) -> str:
-    """As it stands in YAML, more or less, and not too long."""
+    """Show a value about as it stands in YAML, and not too long."""
     words = {None: "null", True: "true", False: "false"}
     if value is None or isinstance(value, bool):
         return words[value]
     try:
-        # Not the whole of it first: a value may be very large, or inside itself.
+        # Not repr: a value may be very large, or contain itself.
         return one_line(SHORT.repr(value), LONGEST)
     except ValueError:
         return "a number of very many digits"
 
 
 def _describe_range(field: FieldInfo) -> str:
-    """The whole range, not only the bound that was crossed."""
+    """Describe the whole range, not only the bound that was crossed."""
     bounds = [
         words.format(getattr(rule, name))
         for rule in field.metadata
@@ -84,7 +84,7 @@ def _describe_range(field: FieldInfo) -> str:
 
 
 def _find_model(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
-    """The settings that a path of keys leads to."""
+    """Return the settings that a path of keys leads to."""
     for key in keys:
         field = kind.model_fields.get(key)
         inner = (
