@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -16,7 +17,7 @@ from leocod.files.images import Upright, read_orientation, read_size
 from leocod.find import Kind
 from leocod.readers.classes import explain_bad_list
 from leocod.readers.image_checks import BrokenImage, explain_size_mismatch, find_faults
-from leocod.readers.recording import Entry, Problem, Recording, Report, group_by_step, limit_steps, raise_problem
+from leocod.readers.recording import Entry, Problem, Recording, Report, group_by_step, limit_steps, raise_problem, split
 from leocod.settings import Settings
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels, Picture
@@ -133,7 +134,7 @@ class Recorded(Benchmark):
         self.problems: list[Problem] = []
         """Problems in the files that did not end the reading."""
         self._reasons: dict[int, str] = {}
-        recording = limit_steps(self.record(self._add_problem), options.steps)
+        recording = limit_steps(self._read(), options.steps)
         self.classes = recording.classes
         self._given = recording.given
         self._steps = group_by_step(recording.entries)
@@ -145,7 +146,17 @@ class Recorded(Benchmark):
 
     @abstractmethod
     def record(self, report: Report) -> Recording:
-        """Read the files: frames in order, divided into steps and test frames."""
+        """Read the files: frames in order, with their labels; call `report` for each problem.
+
+        Frames that have no step yet are divided by the options `frames_per_step` and `hold_out`.
+        """
+
+    def _read(self) -> Recording:
+        recording, options = self.record(self._add_problem), self.options
+        if not isinstance(options, SplitOptions) or any(entry.step >= 0 for entry in recording.entries):
+            return recording
+        entries = split(recording.entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
+        return replace(recording, entries=entries)
 
     def picture(self, entry: Entry) -> Path | Picture:
         """Return where the pixels of a frame come from."""

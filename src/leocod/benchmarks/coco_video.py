@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from leocod.benchmarks.base import Recorded, SplitOptions
 from leocod.readers.coco_video import read_coco_video
-from leocod.readers.recording import Recording, Report, split
+from leocod.readers.recording import Recording, Report
 
 
 class CocoVideoOptions(SplitOptions):
@@ -36,7 +35,7 @@ class CocoVideo(Recorded):
 
     def record(self, report: Report) -> Recording:
         options = self.options
-        recording = read_coco_video(
+        return read_coco_video(
             options.annotations,
             options.images,
             videos=options.videos,
@@ -44,7 +43,3 @@ class CocoVideo(Recorded):
             own_steps=options.own_steps,
             report=report,
         )
-        if any(entry.step >= 0 for entry in recording.entries):
-            return recording
-        entries = split(recording.entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
-        return replace(recording, entries=entries)

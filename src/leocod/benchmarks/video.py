@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.readers.recording import Entry, Recording, Report, split
+from leocod.readers.recording import Entry, Recording, Report
 from leocod.readers.video import read_video
 from leocod.readers.video_frames import VideoFrame, VideoFrames
 from leocod.types import Picture
@@ -40,9 +39,7 @@ class Video(Recorded):
         options = self.options
         self.frames = VideoFrames(options.source, report) if options.source.is_file() else None
         source = options.source if self.frames is None else self.frames
-        recording = read_video(source, options.labels, every=options.every, classes=options.classes, report=report)
-        entries = split(recording.entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
-        return replace(recording, entries=entries)
+        return read_video(source, options.labels, every=options.every, classes=options.classes, report=report)
 
     def picture(self, entry: Entry) -> Path | Picture:
         return VideoFrame(self.frames, entry.index) if self.frames is not None else super().picture(entry)
