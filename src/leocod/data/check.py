@@ -23,7 +23,7 @@ from leocod.readers.video_frames import VideoFrames
 from leocod.text import one_line, pluralize, shorten, strip_file_name
 
 STEP = 16
-"""Frames in a step, unless a run is told otherwise."""
+"""Frames in a step, unless the config of a run says otherwise."""
 
 
 @dataclass(frozen=True)

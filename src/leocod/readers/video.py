@@ -59,11 +59,11 @@ def _read_labelled(
         if number not in images:
             entries.append(_make_unlabelled(frames, id, number, report))
             continue
-        image, *others = images.pop(number)
-        for other in others:
+        image, *repeats = images.pop(number)
+        for repeat in repeats:
             what = f"it labels frame {number}, as {name_record(image)} does. Label it once."
-            report(Problem(file, name_record(other), what, frame=id, kind="duplicate id"))
-        problems = FrameProblems(report, file, name_record(image), id, broken=bool(others))
+            report(Problem(file, name_record(repeat), what, frame=id, kind="duplicate id"))
+        problems = FrameProblems(report, file, name_record(image), id, broken=bool(repeats))
         size = frames.read_size(number, problems)
         stated = read_stated_size(image, problems)
         if size is not None and stated is not None and stated != size:

@@ -51,13 +51,13 @@ def _suggest_key(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str
 def _describe_allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
     owner = _find_model(kind, keys[:-1])
     field = owner.model_fields.get(keys[-1]) if owner and keys else None
-    said = (
+    rule = (
         str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("Input should ")
     )
     if first["type"] in {"model_type", "model_attributes_type"}:
         return "a mapping of options" + (", or null" if field and type(None) in _list_types(field.annotation) else "")
     named_bound = first["type"].startswith(("greater_than", "less_than"))
-    return _describe_range(field) if field and named_bound else said.rstrip(".")
+    return _describe_range(field) if field and named_bound else rule.rstrip(".")
 
 
 def _show_value(value: Any) -> str:
@@ -87,14 +87,11 @@ def _find_model(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] |
     """Return the settings that a path of keys leads to."""
     for key in keys:
         field = kind.model_fields.get(key)
-        inner = (
-            [one for one in _list_types(field.annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
-            if field
-            else []
-        )
-        if not inner:
+        types = _list_types(field.annotation) if field else []
+        models = [inner for inner in types if isinstance(inner, type) and issubclass(inner, BaseModel)]
+        if not models:
             return None
-        kind = inner[0]
+        kind = models[0]
     return kind
 
 
