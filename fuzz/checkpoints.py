@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from leocod.events import RunStarted, StepFinished
+from leocod.files.atomic import write_text
 from leocod.files.checkpoint import CHECKSUM, seal
-from leocod.files.run_directory import RunDirectory, write_text
+from leocod.files.run_directory import RunDirectory
 from leocod.run.config import load_config
 from leocod.run.experiment import build, load_learner
 from leocod.run.layers import parse_override

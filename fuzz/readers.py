@@ -1,4 +1,4 @@
-"""Everything that reads a file from outside: how valid files are made for it, and how the product reads them.
+"""Every reader of files from outside: how valid files are made for it, and how leocod reads them.
 
 A new reader is one more line in `READERS`.
 """
@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import seeds
+import weight_seeds
 from checkpoints import checkpoint_acts, write_checkpoints
 from mutations import Files
 from run_directories import report_acts, write_runs
@@ -28,7 +29,7 @@ from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import read_orientation, read_pixels, read_size
 from leocod.files.videos import VideoFile
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.readers.footage import Footage
+from leocod.readers.video_frames import VideoFrames
 from leocod.run.config import load_config
 from leocod.run.layers import parse_override
 from leocod.stream.recorded import Stream
@@ -54,8 +55,8 @@ class Reader:
     """Whether what it says of a file must name it; of a config, the key is named."""
 
 
-def all_seeds(reader: Reader, folder: Path) -> list[Files]:
-    """What a reader's tries start from: each piece of valid data, path by path. The folder is written full of it."""
+def make_seeds(reader: Reader, folder: Path) -> list[Files]:
+    """Write valid data to the folder, and return each piece of it as files by path."""
     reader.make(folder)
     return [
         {str(file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*")) if file.is_file()}
@@ -115,17 +116,17 @@ def _play(path: Path) -> None:
 
 def _jump(path: Path) -> None:
     """Back and forth, where in order nobody would notice what is wrong; to some of what may be thousands of frames."""
-    footage = Footage(path, lambda problem: None)
-    numbers = [*range(min(len(footage), 8)), len(footage) - 1, 0]
+    frames = VideoFrames(path, lambda problem: None)
+    numbers = [*range(min(len(frames), 8)), len(frames) - 1, 0]
     for number in Random(0).sample(numbers, len(numbers)):
         with suppress(InvalidFrame):
-            footage.image(number)
-    footage.close()
+            frames.image(number)
+    frames.close()
 
 
 @cache
-def _network(stages: int) -> seeds.Network:
-    return seeds.Network(stages)
+def _network(stages: int) -> weight_seeds.Network:
+    return weight_seeds.Network(stages)
 
 
 def _weights(folder: Path) -> Iterator[Act]:
@@ -176,9 +177,9 @@ READERS = {
             lambda folder: _benchmark(EgoObjects, root=folder) + _benchmark(EgoObjects, root=folder, test="eval"),
         ),
         Reader("egoobjects-processed", seeds.write_processed, lambda folder: _benchmark(EgoObjects, root=folder)),
-        Reader("detectron2", seeds.write_detectron2, _weights),
-        Reader("torchvision", seeds.write_torchvision, _weights),
-        Reader("safetensors", seeds.write_safetensors, _weights),
+        Reader("detectron2", weight_seeds.write_detectron2, _weights),
+        Reader("torchvision", weight_seeds.write_torchvision, _weights),
+        Reader("safetensors", weight_seeds.write_safetensors, _weights),
         Reader("check-coco", seeds.write_coco, lambda folder: [partial(_check, folder / "labels.json")]),
         Reader("check-oak", seeds.write_oak, lambda folder: [partial(_check, folder)]),
         Reader(

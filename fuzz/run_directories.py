@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import yaml
-from mutations import DEEP
+from odd_values import DEEP
 from seeds import write_json, write_picture
 
 from leocod.report.report import write_report

@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from mutations import mutated
-from work import Finding, one_try, tries
+from mutations import mutate
+from work import Finding, generate_tries, run_try
 
 from leocod.errors import InvalidData, LeocodError
-from readers import READERS, Reader, all_seeds
+from readers import READERS, Reader, make_seeds
 
 TRIES = 25
 FEWER = {"run-directory": 4, "checkpoint": 6}
@@ -23,10 +23,12 @@ FEWER = {"run-directory": 4, "checkpoint": 6}
 @pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
 def test_a_damaged_file_is_read_or_refused_in_one_line(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "seeds").mkdir()
-    seeds = all_seeds(reader, tmp_path / "seeds")
+    seeds = make_seeds(reader, tmp_path / "seeds")
     count = FEWER.get(reader.name, TRIES)
 
-    outcomes = [one_try(reader, files, tmp_path / "data") for _, files in islice(tries(reader, seeds, 0), count)]
+    outcomes = [
+        run_try(reader, files, tmp_path / "data") for _, files in islice(generate_tries(reader, seeds, 0), count)
+    ]
 
     assert [outcome.text for outcome in outcomes if isinstance(outcome, Finding)] == []
     assert set(outcomes) <= {"read", "refused"}
@@ -53,7 +55,7 @@ def raising(error: Exception) -> Reader:
 def test_whatever_breaks_the_promise_is_found(error: Exception, key: str, tmp_path: Path) -> None:
     named = type(error)(*(text.format(folder=tmp_path / "data") for text in error.args))
 
-    outcome = one_try(raising(named), {"a.json": b"{}"}, tmp_path / "data")
+    outcome = run_try(raising(named), {"a.json": b"{}"}, tmp_path / "data")
 
     assert isinstance(outcome, Finding)
     assert key in outcome.key
@@ -62,14 +64,14 @@ def test_whatever_breaks_the_promise_is_found(error: Exception, key: str, tmp_pa
 def test_a_refusal_that_names_the_file_in_one_line_is_no_finding(tmp_path: Path) -> None:
     refusal: LeocodError = InvalidData(f"{tmp_path / 'data' / 'a.json'} is bad.")
 
-    assert one_try(raising(refusal), {"a.json": b"{}"}, tmp_path / "data") == "refused"
+    assert run_try(raising(refusal), {"a.json": b"{}"}, tmp_path / "data") == "refused"
 
 
 def test_a_try_is_known_by_its_seed_and_number() -> None:
     files = {"a.json": b'{"a": [1, 2, {"b": null}]}', "b.png": bytes(range(200))}
 
-    first, again = (mutated(dict(files), Random("0 coco 7")) for _ in range(2))
-    others = [mutated(dict(files), Random(f"0 coco {number}")) for number in range(20)]
+    first, again = (mutate(dict(files), Random("0 coco 7")) for _ in range(2))
+    others = [mutate(dict(files), Random(f"0 coco {number}")) for number in range(20)]
 
     assert first == again
     assert len({str(sorted(one.items())) for one in others}) > 15

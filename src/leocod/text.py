@@ -1,4 +1,4 @@
-"""Words for messages: one line, counted things, values cut short, names in natural order."""
+"""Text for messages: one printable line, counted things, short values; and names in natural order."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def one_line(text: object, most: int | None = None) -> str:
-    """A text in a message, such as a path: control characters and what no terminal can show are written out.
+    """Make a text printable in one line: control characters and what no terminal can show are escaped.
 
-    `most` characters of it, where it is not known to be short.
+    `most`: cut the text to this many characters.
 
     >>> one_line("a\\nb"), one_line("abcdefgh", 6)
     ('a\\\\nb', 'abc...')
@@ -17,11 +17,11 @@ def one_line(text: object, most: int | None = None) -> str:
     plain = str(text)
     if most is not None and len(plain) > most:
         plain = f"{plain[: most - 3]}..."
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in plain)
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in plain)
 
 
 def strip_file_name(file: Path, error: Exception) -> str:
-    """What an error says of a file, for a message that has named the file already."""
+    """Take the file out of an error message, for a message that has named the file already."""
     text, name = str(error), one_line(file)
     for start, instead in ((f"{name}: ", ""), (f"{name} ", "it ")):
         if text.startswith(start):
@@ -30,27 +30,38 @@ def strip_file_name(file: Path, error: Exception) -> str:
 
 
 def shorten(value: object) -> str:
-    """A value in a message: short, in one line."""
+    """Show a value in a message, in one line of at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def pluralize(number: int, thing: str, things: str = "") -> str:
-    """A number of things, in words.
+    """Count things in words.
 
-    >>> counted(1, "frame"), counted(2, "class", "classes")
+    >>> pluralize(1, "frame"), pluralize(2, "class", "classes")
     ('1 frame', '2 classes')
     """
     return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:
-    """A key that sorts names as people do: numbers in them by value.
+    """Return a key that sorts names as people do: numbers in them by value.
 
-    >>> sorted(["b10.jpg", "b9.jpg", "a.jpg"], key=natural)
+    >>> sorted(["b10.jpg", "b9.jpg", "a.jpg"], key=natural_key)
     ['a.jpg', 'b9.jpg', 'b10.jpg']
     """
     # Numbers are compared by length, then digit by digit: a name may hold more digits than Python turns into an int.
     parts = re.split(r"([0-9]+)", name)
     digits = [part.lstrip("0") for part in parts[1::2]] + [""]
     return tuple((text, len(number), number) for text, number in zip(parts[::2], digits, strict=True))
+
+
+def describe_plugin(*, ema: bool, pseudo_labels: bool) -> str:
+    """Say in words whether a run has Efficient-CLS, or which half of it.
+
+    >>> describe_plugin(ema=True, pseudo_labels=False)
+    'with EMA only'
+    """
+    if ema and pseudo_labels:
+        return "with Efficient-CLS"
+    return "with EMA only" if ema else "with pseudo labels only" if pseudo_labels else "without Efficient-CLS"

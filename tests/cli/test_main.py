@@ -6,7 +6,7 @@ from typer.testing import CliRunner, Result
 
 from leocod import __version__
 from leocod.cli.main import app
-from leocod.files.run_directory import write_text
+from leocod.files.atomic import write_text
 from leocod.run.config import load_config
 
 COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain", "paper")

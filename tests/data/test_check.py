@@ -203,7 +203,7 @@ def test_a_cut_json_is_one_problem_that_would_stop_a_run(tmp_path: Path) -> None
     assert kinds(findings, breaks=True) == ["file"]
     lines = list(findings.lines(1))
     assert lines[0] == f"{tmp_path}: coco layout, which cannot be read."
-    assert lines[2].startswith(f"  {file} is not readable JSON")
+    assert lines[2].startswith(f"  {file} cannot be read")
 
 
 def test_the_folder_that_was_meant_is_named(tmp_path: Path) -> None:
@@ -323,12 +323,12 @@ def film(path: Path, frames: int = 4) -> Path:
 
 
 def test_every_frame_of_a_video_is_looked_at(tmp_path: Path) -> None:
-    told: list[int] = []
+    totals: list[int] = []
 
-    findings = check(film(tmp_path / "walk.mp4"), tell=told.append)
+    findings = check(film(tmp_path / "walk.mp4"), progress=totals.append)
 
     assert (findings.layout, findings.problems) == ("video", ())
-    assert told == [4, 4, 4, 4]
+    assert totals == [4, 4, 4, 4]
 
 
 def test_a_video_that_is_none_would_stop_a_run(tmp_path: Path) -> None:

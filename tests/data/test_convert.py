@@ -18,7 +18,7 @@ from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.benchmarks.video import Video, VideoOptions
 from leocod.benchmarks.wander import Wander, WanderOptions
-from leocod.data.convert import LabelChoice, Layout, convert
+from leocod.data.convert import LabelChoice, OutputLayout, convert
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
@@ -26,7 +26,7 @@ from leocod.stream.recorded import Stream, describe_stream
 from leocod.types import Frame, LabelledFrame, Labels
 
 COSTS = (2, 1)
-LAYOUTS: tuple[Layout, ...] = ("processed", "coco")
+LAYOUTS: tuple[OutputLayout, ...] = ("processed", "coco")
 LANDSCAPE, PORTRAIT = (12, 20), (20, 12)
 THIRDS = [[1 / 3, 0.1, 10 / 3, 11.7], [2, 3.3, 7.7, 9.1]]
 """Corners that no decimal number of a few digits gives."""
@@ -203,7 +203,7 @@ def labels_of(benchmark: Benchmark) -> dict[int, LabelChoice]:
     return {cost: LabelChoice(Stream(benchmark, labeller)) for cost, labeller in labellers.items()}
 
 
-def reread(out: Path, to: Layout) -> Benchmark:
+def reread(out: Path, to: OutputLayout) -> Benchmark:
     if to == "coco":
         return CocoVideo(CocoVideoOptions(annotations=out / "annotations.json"), seed=0)
     return Oak(OakOptions(root=out), seed=0)
@@ -215,7 +215,9 @@ def everything(benchmark: Benchmark) -> list[list[LabelledFrame]]:
 
 @pytest.mark.parametrize("to", LAYOUTS)
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_is_read_back_is_what_was_written(tmp_path: Path, source: Callable[[Path], Benchmark], to: Layout) -> None:
+def test_what_is_read_back_is_what_was_written(
+    tmp_path: Path, source: Callable[[Path], Benchmark], to: OutputLayout
+) -> None:
     before = source(tmp_path / "source")
 
     convert(before, tmp_path / "out", to=to, labels=labels_of(before))
@@ -238,7 +240,7 @@ def test_what_is_read_back_is_what_was_written(tmp_path: Path, source: Callable[
 @pytest.mark.parametrize("to", LAYOUTS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_frames_labelled_at_each_cost_stay_the_same(
-    tmp_path: Path, source: Callable[[Path], Benchmark], to: Layout
+    tmp_path: Path, source: Callable[[Path], Benchmark], to: OutputLayout
 ) -> None:
     before = source(tmp_path / "source")
 
@@ -340,7 +342,7 @@ def test_frames_that_cannot_be_read_are_left_out_where_the_benchmark_skips_them(
 
 
 @pytest.mark.parametrize("to", LAYOUTS)
-def test_a_photo_that_had_to_be_turned_is_written_upright(tmp_path: Path, to: Layout) -> None:
+def test_a_photo_that_had_to_be_turned_is_written_upright(tmp_path: Path, to: OutputLayout) -> None:
     note = PillowImage.Exif()
     note[0x0112] = 8
     (tmp_path / "film").mkdir()
@@ -375,7 +377,7 @@ def test_damage_does_not_change_which_other_frames_are_labelled(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("to", LAYOUTS)
-def test_nothing_is_left_when_it_fails(tmp_path: Path, to: Layout) -> None:
+def test_nothing_is_left_when_it_fails(tmp_path: Path, to: OutputLayout) -> None:
     before = a_coco_file(tmp_path / "source")
     (tmp_path / "source" / "images" / "8.png").unlink()
 
@@ -401,7 +403,7 @@ def test_a_taken_folder_is_left_alone_and_an_empty_one_is_filled(tmp_path: Path)
 def test_every_step_is_told(tmp_path: Path) -> None:
     told: list[int] = []
 
-    convert(Clip(), tmp_path / "out", to="coco", labels={}, tell=lambda: told.append(1))
+    convert(Clip(), tmp_path / "out", to="coco", labels={}, progress=lambda: told.append(1))
 
     assert len(told) == 2
 
@@ -453,7 +455,7 @@ def test_a_written_coco_file_can_be_divided_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", LAYOUTS)
 @pytest.mark.parametrize("name", ["../../out", "/etc", "..", "", "a/b", "nul\0", "\ud800", "two\nlines", "v" * 10_000])
-def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str, to: Layout) -> None:
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str, to: OutputLayout) -> None:
     clip = Clip()
     clip.name = name
     clip.pairs = [(replace(frame, video=name), labels) for frame, labels in clip.pairs]

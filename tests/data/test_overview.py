@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from leocod.benchmarks.base import Benchmark
-from leocod.data.overview import class_table, survey, timeline, timeline_table
-from leocod.readers.pictures import Lost
+from leocod.data.overview import draw_timeline, make_class_table, make_timeline_table, survey
+from leocod.readers.image_checks import BrokenImage
 from leocod.types import Frame, LabelledFrame, Labels
 
 PIXELS = np.zeros((4, 4, 3), np.uint8)
@@ -100,7 +100,7 @@ def test_broken_frames_are_counted_apart_and_not_taken_for_empty_ones() -> None:
         unlabelled_test_frames = 1
 
         def frames_of(self, step: int) -> Sequence[LabelledFrame]:
-            return [*super().frames_of(step), (Frame(99, "walk0", 9, (0, 0), Lost("bad")), Labels.none())]
+            return [*super().frames_of(step), (Frame(99, "walk0", 9, (0, 0), BrokenImage("bad")), Labels.none())]
 
     overview = survey(Damaged([[showing(0)]]))
 
@@ -118,25 +118,25 @@ def test_where_all_frames_are_labelled_nothing_is_said_about_it() -> None:
 
 
 def test_the_timeline_has_a_mark_for_each_step_of_a_short_stream() -> None:
-    assert timeline([0, 1, 8, 4], [8, 8, 8, 8]) == "·▁█▄"
+    assert draw_timeline([0, 1, 8, 4], [8, 8, 8, 8]) == "·▁█▄"
 
 
 def test_the_timeline_of_a_long_stream_puts_steps_together() -> None:
     present = [0] * 50 + [16] * 25 + [8] * 25
 
-    assert timeline(present, [16] * 100, columns=4) == "··█▄"
-    assert len(timeline([1] * 1000, [16] * 1000)) == 60
+    assert draw_timeline(present, [16] * 100, columns=4) == "··█▄"
+    assert len(draw_timeline([1] * 1000, [16] * 1000)) == 60
 
 
 @pytest.mark.parametrize("frames", [[], [0]])
 def test_a_stream_without_frames_has_no_marks_but_is_no_mistake(frames: list[int]) -> None:
-    assert timeline([0] * len(frames), frames) == "·" * len(frames)
+    assert draw_timeline([0] * len(frames), frames) == "·" * len(frames)
 
 
 def test_the_table_has_the_most_frequent_first_and_no_more_than_asked_for() -> None:
     overview = survey(Shown([[showing(1, 1)], [showing(0)], [showing(1)]]))
 
-    lines = printed(class_table(overview, most=2))
+    lines = printed(make_class_table(overview, most=2))
 
     assert lines[1].split() == ["[b]ook", "3", "2", "0", "0", "0", "2", "2", "1"]
     assert lines[2].split() == ["mug", "1", "1", "0", "0", "1", "1", "1", "0"]
@@ -144,7 +144,7 @@ def test_the_table_has_the_most_frequent_first_and_no_more_than_asked_for() -> N
 
 
 def test_a_class_that_never_comes_has_no_first_step() -> None:
-    lines = printed(class_table(survey(Shown([[showing(0)]])), most=3))
+    lines = printed(make_class_table(survey(Shown([[showing(0)]])), most=3))
 
     assert lines[3].split() == ["car", "0", "0", "0", "0", "–", "–", "0", "0"]
 
@@ -152,7 +152,7 @@ def test_a_class_that_never_comes_has_no_first_step() -> None:
 def test_the_timelines_stand_under_each_other() -> None:
     overview = survey(Shown([[showing(1, 1)], [showing(0)], [showing(1)]]))
 
-    lines = printed(timeline_table(overview, most=2))
+    lines = printed(make_timeline_table(overview, most=2))
 
     assert lines == ["class   step 0 to 2", "[b]ook  █·█", "mug     ·█·"]
 
@@ -171,11 +171,11 @@ def test_names_are_shown_as_they_are_and_cannot_speak_to_the_terminal() -> None:
     shown.classes = ("\x1b[31m\0\u202e\ud800", "x" * 10_000, "[red]car[/red]")
 
     overview = survey(shown)
-    lines = [*overview.lines(), *printed(class_table(overview, 9)), *printed(timeline_table(overview, 9))]
+    lines = [*overview.lines(), *printed(make_class_table(overview, 9)), *printed(make_timeline_table(overview, 9))]
 
     assert lines[0].startswith(r"two\nlines: 1 step")
     assert all(line.isprintable() for line in lines)
-    assert [line.split()[0] for line in printed(class_table(overview, 9))[1:]] == [
+    assert [line.split()[0] for line in printed(make_class_table(overview, 9))[1:]] == [
         r"\x1b[31m\x00\u202e\ud800",
         "x" * 57 + "...",
         "[red]car[/red]",

@@ -12,7 +12,7 @@ import pytest
 from digests import digests
 
 from leocod.events import Event, StepFinished
-from leocod.files.run_directory import write_text
+from leocod.files.atomic import write_text
 from leocod.run.config import ExperimentConfig, load_config
 from leocod.run.layers import overlay, parse_override
 from leocod.run.session import run_experiment

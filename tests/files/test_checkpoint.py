@@ -170,7 +170,7 @@ def test_where_all_are_damaged_that_is_an_error(tmp_path: Path, caplog: pytest.L
     for step in range(2):
         (tmp_path / f"step_0000{step}.pt").write_bytes(b"")
 
-    with pytest.raises(InvalidRun, match="step_00000.pt cannot be loaded .* No other one is left"):
+    with pytest.raises(InvalidRun, match="step_00000.pt cannot be loaded .* No other checkpoint is left"):
         newest_checkpoint(tmp_path)
 
     assert len(caplog.messages) == 1

@@ -1,68 +1,179 @@
-"""A YAML file gives plain values, or one line; what it says is never run, and a short one never takes long."""
+"""A document of any kind is read within its limits, or refused in one line with the error of its kind."""
 
 from __future__ import annotations
 
+import errno
+import gzip
+import math
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from leocod.errors import InvalidConfig
-from leocod.files.documents import DEEPEST, LARGEST, parse_mapping, parse_yaml, read_yaml
+from leocod.errors import InvalidConfig, InvalidData, InvalidRun
+from leocod.files.documents import CONFIG, DATA, DEEPEST, LARGEST, RUN, Documents, parse_json, parse_mapping, read_yaml
 
-LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{two}: &{two} [{', '.join([f'*{one}'] * 9)}]\n" for one, two in zip("abcdefghi", "bcdefghij", strict=True)
+
+def test_json_is_read_with_and_without_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes('{"é": [1, 2.5]}'.encode())
+    (tmp_path / "b.json").write_bytes('{"é": [1, 2.5]}'.encode("utf-8-sig"))
+
+    assert DATA.read_json(tmp_path / "a.json") == DATA.read_json(tmp_path / "b.json") == {"é": [1, 2.5]}
+
+
+def test_numbers_that_are_no_json_are_left_to_whoever_uses_them(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[NaN, -Infinity]")
+
+    found = DATA.read_json(tmp_path / "a.json")
+
+    assert math.isnan(found[0])
+    assert found[1] == -math.inf
+
+
+@pytest.mark.parametrize("kind", [CONFIG, DATA, RUN], ids=lambda kind: kind.error.__name__)
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"images": [{"id": 1}, {"i', r"\(line 1, column 25: Unterminated"),
+        (b"{\n", r"\(line 2, column 1: Expecting"),
+        (b"[" * 100_000, rf"\(more than {DEEPEST} levels within one another\)"),
+        (b"[" * 500 + b"]" * 500, rf"\(more than {DEEPEST} levels"),
+        (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), rf"\(more than {DEEPEST} levels"),
+        (b'{"a":' * 30_000, rf"\(more than {DEEPEST} levels"),
+        (b"9" * 5_000, r"\(a number of more than \d+ digits\)"),
+        (b'{"a": {"b": 1, "c": 2, "b": 3}}', r"\(the key 'b' is there twice in an object\)"),
+        (b'{"name": "caf\xe9"}', r"\(byte 13 is not UTF-8\)"),
+        (b"", r"\(the file is empty\)"),
+        (b"9" * 200_001, r"has more than 200000 bytes\. Make it smaller\."),
+    ],
 )
+def test_damage_is_told_in_one_line_that_names_the_file(
+    tmp_path: Path, kind: Documents, content: bytes, said: str
+) -> None:
+    (tmp_path / "bad.json").write_bytes(content)
+    if not content and kind.may_be_empty:
+        said = "line 1, column 1: Expecting value"
+
+    with pytest.raises(kind.error, match=rf"bad\.json.*{said}") as caught:
+        kind.read_json(tmp_path / "bad.json", largest=200_000)
+
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 1000
 
 
-def test_plain_values_are_read() -> None:
-    assert parse_mapping("seed: 3\nonly: [mug, null]\nbox: {x: 0.5, on: true}\n", "f") == {
-        "seed": 3,
-        "only": ["mug", None],
-        "box": {"x": 0.5, True: True},
-    }
+def test_what_is_just_within_the_limits_is_read(tmp_path: Path) -> None:
+    (tmp_path / "many.json").write_text("9" * 1000)
+    (tmp_path / "deep.json").write_text("[" * DEEPEST + "]" * DEEPEST)
+
+    assert DATA.read_json(tmp_path / "many.json", largest=1000) == int("9" * 1000)
+    assert str(DATA.read_json(tmp_path / "deep.json")).count("[") == DEEPEST
 
 
-def test_a_word_or_a_number_may_be_used_again() -> None:
-    assert parse_mapping("a: &root data\nb: *root\n", "f") == {"a": "data", "b": "data"}
+def test_the_lines_of_a_part_of_a_file_are_counted_from_its_first() -> None:
+    with pytest.raises(ValueError, match=r"^line 8, column 1: Expecting"):
+        parse_json("[\n", line=7)
+    with pytest.raises(ValueError, match=r"^line 7: the key 'a' is there twice"):
+        parse_json('{"a": 1, "a": 2}', line=7)
+
+
+def test_each_kind_has_its_cure_for_a_missing_and_for_a_damaged_file(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{")
+
+    for kind, missing, cure in (
+        (CONFIG, "No config file '.*none'", "A config is a text file"),
+        (DATA, "none: no such file. Check the name", "copy or write it again"),
+        (RUN, "none is missing. Give the directory of a run that has finished", "Restore it from a backup"),
+    ):
+        with pytest.raises(kind.error, match=missing):
+            kind.read_json(tmp_path / "none")
+        with pytest.raises(kind.error, match=cure):
+            kind.read_json(tmp_path / "bad.json")
+
+
+def test_a_file_without_read_permission_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").write_text("1")
+
+    # As root, which may read everything, no mode of the file would do.
+    def refuse(file: Path, mode: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    with pytest.raises(InvalidData, match=r"a\.json cannot be read .*Check read permission\."):
+        DATA.read_json(tmp_path / "a.json")
+
+
+def test_only_a_config_may_come_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(InvalidData, match=r"pipe cannot be read \(not a file\)"):
+        DATA.read_json(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("seed: 3\n",))
+    writer.start()
+    assert read_yaml(tmp_path / "pipe") == {"seed": 3}
+    writer.join()
+
+
+def values(folder: Path, content: bytes, name: str = "a.jsonl") -> list[object]:
+    (folder / name).write_bytes(content)
+    return [value for _, value in RUN.read_json_lines(folder / name, largest=1000, longest=100)]
+
+
+@pytest.mark.parametrize("cut", [b'{"b": 2', b'{"b"\xc3', b"\0\0\0", b"{"])
+def test_a_last_line_that_was_cut_off_is_not_there(tmp_path: Path, cut: bytes) -> None:
+    assert values(tmp_path, b'{"a": 1}\n\n' + cut) == [{"a": 1}]
+
+
+def test_a_last_line_that_only_lacks_its_end_is_there(tmp_path: Path) -> None:
+    assert values(tmp_path, b'{"a": 1}\n{"b": 2}') == [{"a": 1}, {"b": 2}]
+
+
+def test_a_broken_line_before_the_last_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRun, match=r"a\.jsonl cannot be read \(line 2, column 5: Expecting"):
+        values(tmp_path, b'{"a": 1}\n{"b"\n{"c": 3}\n')
+    with pytest.raises(InvalidRun, match=r"\(line 1: more than 100 bytes\)"):
+        values(tmp_path, b"1" * 101)
+    with pytest.raises(InvalidRun, match=r"\(line 21: more than 1000 bytes\)"):
+        values(tmp_path, (b"1" * 49 + b"\n") * 21)
+
+
+def test_packed_lines_are_read_and_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    cut = gzip.compress(b'{"a": 1}\n' * 100)[:-9]
+
+    assert values(tmp_path, gzip.compress(b'{"a": 1}\n'), "a.jsonl.gz") == [{"a": 1}]
+    with pytest.raises(InvalidRun, match=r"bomb\.jsonl\.gz cannot be read \(line 1: more than 100 bytes\)"):
+        values(tmp_path, gzip.compress(b" " * 10_000_000), "bomb.jsonl.gz")
+    with pytest.raises(InvalidRun, match=r"cut\.jsonl\.gz cannot be read"):
+        values(tmp_path, cut, "cut.jsonl.gz")
+
+
+def test_columns_are_taken_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('b,c,a\n1,2,3\n\n4,5,"6,7"\n')
+
+    assert DATA.read_csv(tmp_path / "a.csv", ("a", "b")) == [(2, ("3", "1")), (4, ("6,7", "4"))]
+
+
+def test_a_row_over_several_lines_is_called_by_its_first(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a\n"x\ny"\nz\n')
+
+    assert DATA.read_csv(tmp_path / "a.csv", ("a",)) == [(2, ("x\ny",)), (4, ("z",))]
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "said"),
     [
-        (LAUGHS, "line 2: *a stands for a list or a mapping: write it out"),
-        ("a: &a [*a]", "line 1: *a stands for a list or a mapping"),
-        ("a: &a {b: *a}", "line 1: *a stands for a list or a mapping"),
-        ("a: *nowhere", "line 1: found undefined alias 'nowhere'"),
-        ("a: " + "[" * 5000 + "]" * 5000, f"line 1: more than {DEEPEST} levels"),
-        ("a: " + "{a: " * 5000 + "}" * 5000, f"line 1: more than {DEEPEST} levels"),
-        ("\n".join(" " * depth + "a:" for depth in range(500)), f"line {DEEPEST}: more than {DEEPEST} levels"),
-        ("a: {<<: {b: 1}}", "line 1: << takes keys from elsewhere"),
-        ("a: 1\nb: 2\na: 3", "line 3: the key 'a' is there twice"),
-        ("? [a]\n: b", "line 1: a key that is a list or a mapping"),
-        ("? {a: 1}\n: b", "line 1: a key that is a list or a mapping"),
-        ("a: 2020-99-99", "line 1: '2020-99-99' is no timestamp"),
-        ("a: !!int ''", "line 1: '' is no int"),
-        ("a: !!bool perhaps", "line 1: 'perhaps' is no bool"),
-        ("a: " + "9" * 5000, "line 1: '9999"),
-        ("a: 0x" + "f" * 5000, "line 1: a number of more than 128 bits"),
-        ("a: !!map [1]", "line 1: expected a mapping node"),
-        ("a: !!python/object/apply:os.getcwd []", "line 1: could not determine a constructor"),
-        ("a: !!python/name:os.system", "line 1: could not determine a constructor"),
-        ("a: !\x7fb", "unacceptable character"),
-        ('a: "\\0"', "line 1: a NUL, or half of a character"),
-        ('a: "\\ud800"', "line 1: a NUL, or half of a character"),
-        ('a: "\\Uffffffff"', "a character or a version that does not exist"),
-        ("%YAML 1." + "1" * 5000 + "\n---\na", "a character or a version that does not exist"),
-        ("a: 1\n---\na: 2", "line 2: but found another document"),
+        ("a,c\n1,2\n", "no column 'b'. It has a, c"),
+        ("a,b\n1,2\n3\n", "line 3: 1 values, but 2"),
+        ('a,"c\nd"\n1,2\n', r"It has a, c\\nd\."),
+        (f"a,{'c' * 9000}\n1,2\n", r"It has a, c{194}\.\.\.\.$"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_short_line(text: str, complaint: str) -> None:
-    with pytest.raises(InvalidConfig) as caught:
-        parse_yaml(text)
+def test_a_wrong_list_is_told(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
 
-    assert str(caught.value).startswith(complaint)
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 300
+    with pytest.raises(InvalidData, match=rf"a\.csv.*{said}"):
+        DATA.read_csv(tmp_path / "a.csv", ("a", "b"))
 
 
 @pytest.mark.parametrize("text", ["- 1", "word", "1: 2", "null: 3"])
@@ -88,8 +199,8 @@ def test_a_file_that_cannot_be_read_is_named_in_one_line(tmp_path: Path) -> None
 
     for name, complaint in {
         "none": "No config file '.*none'",
-        ".": "cannot be read as a text file",
-        "two\nlines.yaml": r"two\\nlines\.yaml cannot be read as a text file",
+        ".": "cannot be read",
+        "two\nlines.yaml": r"two\\nlines\.yaml cannot be read \(byte 0 is not UTF-8\)",
         "nul\0": r"nul\\x00 cannot be read",
     }.items():
         with pytest.raises(InvalidConfig, match=complaint) as caught:

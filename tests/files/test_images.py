@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from leocod.errors import Interrupted, InvalidFrame
-from leocod.files.images import Upright, explain_absence, read_orientation, read_pixels, read_size
+from leocod.files.images import Upright, read_orientation, read_pixels, read_size
 from leocod.text import one_line
 
 
@@ -85,15 +85,6 @@ def test_a_huge_picture_is_refused_from_its_header(tmp_path, side):
             read(tmp_path / "huge.png")
 
 
-def test_what_keeps_a_path_from_being_a_file(tmp_path):
-    (tmp_path / "full").write_bytes(b"x")
-    (tmp_path / "empty").touch()
-
-    found = [explain_absence(tmp_path / name) for name in ("full", "empty", "none", "full/inner", "")]
-
-    assert found == [None, "the file is empty", "no such file", "not a directory", "not a file"]
-
-
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("name", ["a.png", "a.tiff", "a.webp"])
 def test_a_picture_can_be_turned_as_it_notes(tmp_path, picture, orientation, name):
@@ -125,7 +116,6 @@ def test_a_note_that_makes_no_sense_is_none(tmp_path, noted):
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
 def test_a_name_that_no_file_can_have_is_told(tmp_path, name):
-    assert explain_absence(tmp_path / name) == "no file can be called that"
     with pytest.raises(InvalidFrame, match="no file can be called that") as told:
         read_size(tmp_path / name)
     assert str(told.value).isprintable()

@@ -1,6 +1,3 @@
-import errno
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,17 +5,8 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidRun, RunExists
-from leocod.files.run_directory import (
-    RunDirectory,
-    atomic_directory,
-    atomic_write,
-    find_free_path,
-    list_by_step,
-    list_packed_events,
-    packed_path,
-    write_json,
-    write_text,
-)
+from leocod.files.atomic import write_text
+from leocod.files.run_directory import RunDirectory, find_free_path, list_by_step, list_packed_events, packed_path
 from leocod.run.config import load_config
 
 
@@ -72,7 +60,7 @@ import sys
 from pathlib import Path
 from leocod.files.run_directory import RunDirectory
 
-with RunDirectory(Path(sys.argv[1])).locked():
+with RunDirectory(Path(sys.argv[1])).lock():
     print("mine", flush=True)
     sys.stdin.read()
 """
@@ -168,62 +156,6 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     assert find_free_path(wanted) == tmp_path / "a.b-3"
     (tmp_path / "picture.png").touch()
     assert find_free_path(tmp_path / "picture.png") == tmp_path / "picture-2.png"
-
-
-def test_a_broken_off_write_leaves_what_was_there(tmp_path: Path) -> None:
-    file = tmp_path / "results.json"
-    write_json(file, {"fap": 1})
-
-    with pytest.raises(RuntimeError), atomic_write(file) as temporary:
-        temporary.write_text("half a")
-        raise RuntimeError
-
-    assert json.loads(file.read_text()) == {"fap": 1}
-    assert list(tmp_path.iterdir()) == [file]
-
-
-@pytest.mark.parametrize("lasting", [True, False])
-def test_a_new_file_that_is_broken_off_is_not_there(tmp_path: Path, lasting: bool) -> None:
-    with pytest.raises(OSError, match="full"), atomic_write(tmp_path / "deep" / "file", lasting=lasting) as temporary:
-        temporary.write_text("half a")
-        raise OSError(errno.ENOSPC, "full")
-
-    assert not list((tmp_path / "deep").iterdir())
-
-
-def test_a_file_lasts_unless_it_need_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[int] = []
-    fsync = os.fsync
-    monkeypatch.setattr(
-        "leocod.files.run_directory.os.fsync", lambda file: synced.append(os.fstat(file).st_ino) or fsync(file)
-    )
-
-    write_text(tmp_path / "passing", "a", lasting=False)
-    assert synced == []
-    write_text(tmp_path / "lasting", "b")
-
-    assert synced == [(tmp_path / "lasting").stat().st_ino, tmp_path.stat().st_ino]
-
-
-def test_nan_is_never_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="JSON compliant"):
-        write_json(tmp_path / "results.json", {"fap": float("nan")})
-
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-
-    with atomic_directory(tmp_path / "there") as folder:
-        write_text(folder / "file", "content")
-        assert not list((tmp_path / "there").iterdir())
-    with pytest.raises(RuntimeError), atomic_directory(tmp_path / "broken") as folder:
-        write_text(folder / "file", "content")
-        raise RuntimeError
-
-    assert (tmp_path / "there" / "file").read_text() == "content"
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_detections_of_later_steps_are_removed_and_no_others(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from leocod.errors import InvalidData
 from leocod.files import videos
-from leocod.files.videos import Shown, VideoFile, write_video
+from leocod.files.videos import TimedImage, VideoFile, write_video
 from leocod.types import Image
 
 UNEVEN = [0, 100, 130, 500, 520, 1500]
@@ -94,7 +94,7 @@ def test_odd_sizes_are_filled_up_and_nothing_is_lost(tmp_path: Path) -> None:
     image = grey(0, (33, 51))
     image[-1], image[:, -1] = 255, 255
 
-    write_video(tmp_path / "b.mp4", [Shown(image, Fraction(0))], source)
+    write_video(tmp_path / "b.mp4", [TimedImage(image, Fraction(0))], source)
 
     (shown,) = (one.image for one in VideoFile(tmp_path / "b.mp4"))
     assert shown.shape == (34, 52, 3)
@@ -104,7 +104,7 @@ def test_odd_sizes_are_filled_up_and_nothing_is_lost(tmp_path: Path) -> None:
 
 def test_a_frame_of_another_size_is_made_to_fit(tmp_path: Path) -> None:
     source = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
-    frames = [Shown(grey(200), Fraction(0)), Shown(grey(200, (96, 32)), Fraction(1, 25))]
+    frames = [TimedImage(grey(200), Fraction(0)), TimedImage(grey(200, (96, 32)), Fraction(1, 25))]
 
     write_video(tmp_path / "b.mp4", frames, source)
 
@@ -117,7 +117,7 @@ def test_a_frame_of_another_size_is_made_to_fit(tmp_path: Path) -> None:
 def test_frames_at_one_time_come_one_after_the_other(tmp_path: Path) -> None:
     source = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
 
-    write_video(tmp_path / "b.mp4", [Shown(grey(9), Fraction(0))] * 3, source)
+    write_video(tmp_path / "b.mp4", [TimedImage(grey(9), Fraction(0))] * 3, source)
 
     times, _, _ = read_back(tmp_path / "b.mp4")
     assert len(set(times)) == 3
@@ -221,6 +221,6 @@ def test_pixels_of_a_form_that_nobody_can_convert_are_told(tmp_path: Path) -> No
     video = VideoFile(a_video(tmp_path / "a.mp4", [0, 40]))
 
     with pytest.raises(InvalidData, match=r"a\.mp4 is not a readable video \(no such conversion\)"):
-        video._next(iter([Strange()]), 0, "mp4")
-    assert video._next(iter([Strange()]), 1, "mp4") is None
+        video._decode_next(iter([Strange()]), 0, "mp4")
+    assert video._decode_next(iter([Strange()]), 1, "mp4") is None
     assert video.damage == "no such conversion"

@@ -30,7 +30,7 @@ from leocod.networks.targets import (
     sample,
     sum_by_frame,
 )
-from leocod.readers.marks import Mark, corners, fitted, labels_from
+from leocod.readers.annotations import Annotation, clip_box, make_labels, parse_box
 from leocod.readers.recording import FrameProblems, Problem
 from leocod.types import Detections, Labels, Step
 
@@ -302,7 +302,7 @@ def test_true_boxes_are_scaled_to_the_input_each_frame_by_its_own_scale(frames: 
 def test_both_forms_of_a_box_are_one_box(box: Any) -> None:
     x1, y1, x2, y2 = box
 
-    assert corners([x1, y1, x2 - x1, y2 - y1], "xywh") == pytest.approx(corners(list(box), "xyxy"))
+    assert parse_box([x1, y1, x2 - x1, y2 - y1], "xywh") == pytest.approx(parse_box(list(box), "xyxy"))
 
 
 @given(some.tuples(extents, extents).map(lambda two: (two[0][0], two[1][0], two[0][1], two[1][1])), arbitrary.sizes)
@@ -311,21 +311,21 @@ def test_the_part_of_a_box_inside_its_frame_is_inside_both_and_fits_as_it_is(box
 
     if not meets:
         with pytest.raises(ValueError, match="lies outside its frame"):
-            fitted(box, size)
+            clip_box(box, size)
         return
-    inside, outside = fitted(box, size)
+    inside, outside = clip_box(box, size)
 
     assert 0 <= inside[0] < inside[2] <= size[1]
     assert 0 <= inside[1] < inside[3] <= size[0]
     assert outside == max(abs(own - cut) for own, cut in zip(box, inside, strict=True))
-    assert fitted(inside, size) == (inside, 0.0)
+    assert clip_box(inside, size) == (inside, 0.0)
 
 
 @given(junk | four_numbers, some.sampled_from(["xyxy", "xywh"]))
 def test_whatever_a_file_calls_a_box_is_a_box_or_told_in_one_line(value: Any, form: Any) -> None:
     box, said = None, ""
     try:
-        box = corners(value, form)
+        box = parse_box(value, form)
     except ValueError as error:
         said = str(error)
 
@@ -348,17 +348,17 @@ marks = some.tuples(
 @given(some.lists(marks, max_size=4), arbitrary.sizes)
 def test_the_marks_of_a_frame_are_labels_inside_it_or_told_one_by_one(rows: Any, size: tuple[int, int]) -> None:
     told: list[Problem] = []
-    tell = FrameProblems(told.append, Path("a.json"), "image 5", 3)
+    problems = FrameProblems(told.append, Path("a.json"), "image 5", 3)
 
-    labels = labels_from(
-        [Mark(f"mark {number}", *row) for number, row in enumerate(rows)],
+    labels = make_labels(
+        [Annotation(f"mark {number}", *row) for number, row in enumerate(rows)],
         size,
         {"mug": 1, "book": 0, "dog": None},
-        tell,
+        problems,
     )
 
     broken = [problem for problem in told if problem.breaks]
-    assert (labels is None) == bool(broken) == tell.broken
+    assert (labels is None) == bool(broken) == problems.broken
     assert all("\n" not in str(problem) and str(problem).startswith("a.json, ") for problem in told)
     assert all(problem.frame == 3 for problem in broken)
     if labels is not None:

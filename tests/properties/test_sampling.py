@@ -18,7 +18,7 @@ from leocod.benchmarks.base import Benchmark
 from leocod.labelling.base import Labeller, StreamInfo
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
-from leocod.readers.recording import Entry, split, steps_of
+from leocod.readers.recording import Entry, group_by_step, split
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
 from leocod.training.batch import Batch
@@ -177,7 +177,7 @@ def test_the_split_puts_every_frame_in_one_place_and_steps_are_whole_but_the_las
 
     divided = split(entries, frames_per_step=per_step, held_out=held_out)
 
-    steps = steps_of(divided)
+    steps = group_by_step(divided)
     tests = [entry.id for entry in divided if entry.held_out]
     assert [entry.id for entry in divided] == list(range(frames))
     assert sorted([entry.id for step in steps for entry in step] + tests) == list(range(frames))

@@ -152,7 +152,7 @@ def test_a_bad_frame_is_told_and_the_others_keep_their_places(root, met, key, nu
 def test_a_missing_or_cut_file_is_told(root):
     file = root / "EgoObjectsV1_unified_train.json"
     file.write_text(file.read_text()[:100])
-    with pytest.raises(InvalidData, match=r"train\.json is not readable JSON"):
+    with pytest.raises(InvalidData, match=r"train\.json cannot be read"):
         read_egoobjects(root)
     file.unlink()
     with pytest.raises(InvalidData, match=r"0 files EgoObjects\*_train\.json"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leocod.errors import InvalidData
-from leocod.readers.oak import objects_in, read_oak
+from leocod.readers.oak import list_objects, read_oak
 
 
 def thing(category, x1, y1, x2, y2):
@@ -89,7 +89,7 @@ def test_a_picture_without_a_label_file_is_one_that_nobody_has_labelled(root, bo
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("day_10.json", b'[{"id": 1, "cat', "not readable JSON"),
+        ("day_10.json", b'[{"id": 1, "cat', "cannot be read"),
         ("day_10.json", b"5", "should be a list of objects"),
         ("day_10.json", b'[{"labels": 5}]', "its labels are 5"),
         ("day_10.json", b"[7]", "object 0: no class None"),
@@ -178,5 +178,5 @@ def test_a_root_without_pictures_or_classes_is_told(root, tmp_path, a_picture):
 
 
 def test_a_label_file_may_have_no_objects_at_all():
-    assert objects_in([{"labels": None}]) == []
-    assert objects_in({"labels": [1]}) == [1]
+    assert list_objects([{"labels": None}]) == []
+    assert list_objects({"labels": [1]}) == [1]

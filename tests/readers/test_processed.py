@@ -121,7 +121,7 @@ def test_the_cut_file_of_one_frame_costs_that_frame(root, met):
     file = root / "oak/annotations/step_00000/f1.json"
     file.write_text(file.read_text()[:30])
 
-    with pytest.raises(InvalidData, match=r"f1\.json: .*not readable JSON"):
+    with pytest.raises(InvalidData, match=r"f1\.json: .*cannot be read"):
         read_processed(root)
     assert [entry.broken for entry in read_processed(root, report=met.append).entries] == [False, True, False, False]
 
@@ -146,7 +146,7 @@ def test_a_frame_that_is_listed_twice_is_told(root):
         ("mapping.json", "{", '{"a\\u001b": 2, ', "its name has a control character"),
         ("mapping.json", ": 1", ": 2", "numbered 0 to 1, each once"),
         ("mapping.json", ": 1", ': "1"', "class names, each with its number"),
-        ("mapping.json", "}", "", "not readable JSON"),
+        ("mapping.json", "}", "", "cannot be read"),
     ],
 )
 def test_wrong_lists_are_an_error_for_everybody(root, met, name, old, new, said):

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from leocod.report.jsonfile import legible
+from leocod.files.run_files import make_legible as legible
 from leocod.report.report import write_report
 
 NAMES = (

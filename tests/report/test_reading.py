@@ -112,7 +112,7 @@ def test_a_missing_file_is_named_with_the_cure(a_run: MakeRun, name: str) -> Non
         ("config.yaml", "a: &a [*a]", r"config\.yaml cannot be read \(line 1: \*a stands for"),
         ("config.yaml", "a: " + "[" * 9000, r"config\.yaml cannot be read \(line 1: more than"),
         ("environment.json", "[]", r"environment\.json cannot be read \(content: Input should be"),
-        ("memory.json", "[" * 9000, r"memory\.json cannot be read \(more than 40 levels"),
+        ("memory.json", "[" * 9000, r"memory\.json cannot be read \(more than 32 levels"),
         ("samples/samples.json", '[{"kind": "test"}]', r"samples\.json cannot be read \(0\.step: Field required"),
         ("config.yaml", "a: [", r"config\.yaml cannot be read"),
         ("memory.json", '{"bytes": "many"}', r"memory\.json cannot be read \(bytes"),

@@ -12,7 +12,8 @@ from leocod.benchmarks.base import Benchmark
 from leocod.detectors.tiny import START
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
-from leocod.files.run_directory import RunDirectory, write_text
+from leocod.files.atomic import write_text
+from leocod.files.run_directory import RunDirectory
 from leocod.plugins.diagnosis import WORDS
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leocod.world.objects import CLASS_NAMES, HAND, KINDS, SPRITES_KEPT, STRANGER, instance_sprite
+from leocod.world.objects import CLASS_NAMES, HAND, KINDS, SPRITES_KEPT, STRANGER, draw_instance
 from leocod.world.pen import Pen, Sprite, Traits
 
 
 def a_sprite(kind: int, instance: int, *, view: int = 1, variation: float = 0.8, object_size: float = 1.0) -> Sprite:
-    return instance_sprite(
+    return draw_instance(
         kind, (1, instance), view=view, variation=variation, object_size=object_size, pixels_per_unit=1.5
     )
 
@@ -27,7 +27,7 @@ def test_an_instance_never_looks_like_its_siblings() -> None:
 def test_an_instance_keeps_its_size_when_seen_again() -> None:
     one = a_sprite(3, 1)
 
-    instance_sprite.cache_clear()
+    draw_instance.cache_clear()
     again = a_sprite(3, 1)
 
     assert one.size == again.size
@@ -46,7 +46,7 @@ def test_what_has_no_class_can_be_drawn_too() -> None:
 
 
 def test_sprites_are_kept_up_to_a_bound() -> None:
-    assert instance_sprite.cache_info().maxsize == SPRITES_KEPT
+    assert draw_instance.cache_info().maxsize == SPRITES_KEPT
 
 
 def drawn(name: str, instance: int, *, variation: float, turn: float = 0.3) -> np.ndarray:

@@ -10,4 +10,4 @@ from leocod.world.objects import CLASS_NAMES, KINDS
 
 @pytest.mark.parametrize("name", ["car", "van", "bus", "bicycle", "hydrant", "dog"])
 def test_a_class_is_drawn_by_the_function_of_its_name(name: str) -> None:
-    assert KINDS[CLASS_NAMES.index(name)].draw is getattr(outdoors, name)
+    assert KINDS[CLASS_NAMES.index(name)].draw is getattr(outdoors, f"draw_{name}")

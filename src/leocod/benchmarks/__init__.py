@@ -1,1 +1,1 @@
-"""What a learner is tried on. Every file but base.py is one choice of `benchmark:`."""
+"""What a learner is tested on. Every file but base.py is one choice of `benchmark:`."""

@@ -1,10 +1,11 @@
-"""A benchmark: an ordered video with hidden truth, held-out test frames and class names."""
+"""A benchmark: an ordered video with true labels, held-out test frames and class names."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -14,51 +15,54 @@ from pydantic import Field, field_validator
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import Upright, read_orientation, read_size
 from leocod.find import Kind
-from leocod.readers.classes import why_no_list
-from leocod.readers.pictures import Lost, explained, faults_of
-from leocod.readers.recording import Entry, Problem, Recording, Report, steps_of, stop, up_to
+from leocod.readers.classes import explain_bad_list
+from leocod.readers.image_checks import BrokenImage, explain_size_mismatch, find_faults
+from leocod.readers.recording import Entry, Problem, Recording, Report, group_by_step, limit_steps, raise_problem, split
 from leocod.settings import Settings
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels, Picture
 
 OnBadFrame = Literal["stop", "skip"]
-"""An error, or a frame less, which is counted."""
+"""An error, or one frame less, which is counted."""
 
 
 class Benchmark(ABC):
-    """What is learnt and how it is tested. Knows the truth, so no learner ever holds one.
+    """What is learnt, and how it is tested. It knows the true labels, so no learner ever holds one.
 
-    A subclass in `benchmarks/<name>.py` also has `Options`, a Settings class, and is built as
-    `Subclass(options, seed=...)`.
+    A stream uses `steps`, `frames_of`, `on_bad_frame` and `fault`; the labeller `fixed` uses `given`; the evaluator
+    uses `classes`, `test` and `test_steps`. Only `frames_of` and `test` must be written, and `name`, `classes` and
+    `steps` be set. A subclass also has `Options`, a Settings class, and is built as `Subclass(options, seed=...)`. It
+    is chosen as `benchmark: {name: ...}` by the name of its file in `benchmarks/`, or as `module:Class`.
     """
 
     Options: ClassVar[type[Settings]]
 
     name: str
     classes: tuple[str, ...]
+    """The class list; labels hold positions in it."""
     steps: int
     """How many steps the stream has."""
     on_bad_frame: OnBadFrame = "stop"
     """What a stream does when the pixels of a frame cannot be read."""
 
     def __init__(self, options: Any, *, seed: int = 0) -> None:  # noqa: B027
-        """Whatever a subclass needs."""
+        """A subclass does here what it needs."""
 
     @property
     def lost_test_frames(self) -> int:
-        """Held-out frames that somebody has labelled and that cannot be used: the test is shorter by them."""
+        """Held-out frames that somebody has labelled but that cannot be used: the test is shorter by them."""
         return 0
 
     @property
     def unlabelled_test_frames(self) -> int:
-        """Held-out frames that nobody has labelled: they are no test frames."""
+        """Held-out frames that nobody has labelled: they cannot test anything."""
         return 0
 
     @abstractmethod
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:
-        """The training frames of one step, in order, each with its true labels. Any step, in any order.
+        """The training frames of one step, in order, each with its true labels. Steps may be asked for in any order.
 
-        A source that cannot be reached right now raises SourceAway; one that has no more, SourceEnded.
+        A source that cannot be reached right now raises SourceAway; one that has no more frames raises SourceEnded.
         """
 
     @property
@@ -67,15 +71,15 @@ class Benchmark(ABC):
         """The held-out frames with their true labels."""
 
     def given(self, per_step: int) -> frozenset[int] | None:
-        """Ids of the frames that a published choice labels at this cost; None: there is none, draw."""
+        """Ids of the frames that a published choice labels at this cost; None: there is no such choice."""
         return None
 
     def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
-        """What to say of a frame whose pixels cannot be had; the error itself, where nothing more is known."""
+        """The error about a frame whose pixels cannot be read, with all that the benchmark knows about the frame."""
         return error
 
     def test_steps(self) -> Sequence[int]:
-        """The step that each test frame was held out from; evenly spread where nothing else is known."""
+        """The step that each test frame was held out from; evenly spread unless a subclass knows better."""
         return [position * self.steps // len(self.test) for position in range(len(self.test))]
 
 
@@ -83,7 +87,7 @@ BENCHMARKS: Kind[Benchmark] = Kind("benchmark", "leocod.benchmarks", ("frames_of
 
 
 class RecordedOptions(Settings):
-    """Options of every benchmark that is made of files."""
+    """Options of every benchmark that is read from files."""
 
     classes: tuple[str, ...] | None = None
     """Names of the classes that take part, in this order; objects of others are left unlabelled. Null: all."""
@@ -96,14 +100,14 @@ class RecordedOptions(Settings):
 
     @field_validator("classes")
     @classmethod
-    def _are_names(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is not None and (wrong := why_no_list(names)):
-            raise ValueError(wrong)
+    def _check_names(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if names is not None and (problem := explain_bad_list(names)):
+            raise ValueError(problem)
         return names
 
 
 class SplitOptions(RecordedOptions):
-    """Options of those whose frames are yet to be divided into steps."""
+    """Options of benchmarks whose frames are still to be divided into steps."""
 
     frames_per_step: int = Field(16, ge=1)
     """Frames in a row that make a step."""
@@ -113,39 +117,49 @@ class SplitOptions(RecordedOptions):
 
 
 class Recorded(Benchmark):
-    """A benchmark made of files. A subclass says how they are read; frames are decoded when they are used.
+    """A benchmark read from files. A subclass says how, in `record`; frames are decoded when they are used.
 
-    With `on_bad_frame: skip`, a broken frame stays in its step until a stream tries to load it, so that the draw of
-    labels among the others is what it would be without the damage: it has its turn, and what it would have got is lost.
+    With `on_bad_frame: skip`, a broken frame stays in its step until a stream tries to load it. So it takes part in the
+    draw of labels, and the other frames get the labels that they would get without the damage.
     """
 
     options: RecordedOptions
     upright: bool = False
-    """Whether pictures are turned as their files note, or are taken as they are stored."""
+    """Whether pictures are turned as their EXIF notes say, or used as they are stored."""
 
     def __init__(self, options: RecordedOptions, *, seed: int) -> None:
-        """The seed plays no part: a recording is what it is."""
+        """The seed is not used: nothing in a recording is random."""
         self.options = options
         self.on_bad_frame = options.on_bad_frame
         self.problems: list[Problem] = []
-        """What was met that was not as it should be, and did not end the reading."""
-        self._lost: dict[int, str] = {}
-        recording = up_to(options.steps, self.record(self._note))
+        """Problems in the files that did not end the reading."""
+        self._reasons: dict[int, str] = {}
+        recording = limit_steps(self._read(), options.steps)
         self.classes = recording.classes
         self._given = recording.given
-        self._moments = steps_of(recording.entries)
+        self._steps = group_by_step(recording.entries)
         self._held_out = [entry for entry in recording.entries if entry.held_out]
         self._records = {entry.id: entry.record for entry in recording.entries}
-        self.steps = len(self._moments)
-        if not any(not entry.broken for entries in self._moments for entry in entries):
-            raise InvalidData(f"{self.name}: no frame that can be used{self._worst()}.")
+        self.steps = len(self._steps)
+        if not any(not entry.broken for entries in self._steps for entry in entries):
+            raise InvalidData(f"{self.name}: no frame that can be used{self._describe_first()}.")
 
     @abstractmethod
     def record(self, report: Report) -> Recording:
-        """Read the files: frames in order, divided into steps and test frames."""
+        """Read the files: frames in order, with their labels; call `report` for each problem.
+
+        Frames that have no step yet are divided by the options `frames_per_step` and `hold_out`.
+        """
+
+    def _read(self) -> Recording:
+        recording, options = self.record(self._add_problem), self.options
+        if not isinstance(options, SplitOptions) or any(entry.step >= 0 for entry in recording.entries):
+            return recording
+        entries = split(recording.entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
+        return replace(recording, entries=entries)
 
     def picture(self, entry: Entry) -> Path | Picture:
-        """Where the pixels of a frame come from."""
+        """Return where the pixels of a frame come from."""
         if self.upright and read_orientation(entry.picture) != 1:
             return Upright(entry.picture)
         return entry.picture
@@ -153,16 +167,16 @@ class Recorded(Benchmark):
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         if not 0 <= step < self.steps:
             raise IndexError(f"Step {step} of {self.name}, which has {self.steps} steps.")
-        return [self._pair(entry) for entry in self._moments[step]]
+        return [self._make_frame(entry) for entry in self._steps[step]]
 
     @cached_property
     def test(self) -> Sequence[LabelledFrame]:
         """The held-out frames that somebody has labelled.
 
-        Asking for them decodes each once, so that a run does not die at its first evaluation.
+        The first use decodes each once, so that damage is found at the start of a run and not at its first evaluation.
         """
-        pairs = [self._pair(entry) for entry in self._held_out if entry.labels is not None and not entry.broken]
-        with closing(faults_of([frame for frame, _ in pairs])) as faults:
+        pairs = [self._make_frame(entry) for entry in self._held_out if entry.labels is not None and not entry.broken]
+        with closing(find_faults([frame for frame, _ in pairs])) as faults:
             return tuple(pair for pair, fault in zip(pairs, faults, strict=True) if not self._is_lost(pair[0], fault))
 
     @property
@@ -182,24 +196,24 @@ class Recorded(Benchmark):
         return [steps[frame.id] for frame, _ in self.test]
 
     def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
-        return explained(error, frame, self._records[frame.id], upright=self.upright)
+        return explain_size_mismatch(error, frame, self._records[frame.id], upright=self.upright)
 
-    def _pair(self, entry: Entry) -> LabelledFrame:
-        size, content = entry.size, self._content(entry)
-        if size is None and not isinstance(content, Lost):
+    def _make_frame(self, entry: Entry) -> LabelledFrame:
+        size, content = entry.size, self._find_content(entry)
+        if size is None and not isinstance(content, BrokenImage):
             size = read_size(entry.picture, upright=self.upright)
         labels = Labels.unknown() if entry.labels is None else entry.labels
         return Frame(entry.id, entry.video, entry.index, size or (0, 0), content), labels
 
-    def _content(self, entry: Entry) -> Path | Picture:
+    def _find_content(self, entry: Entry) -> Path | Picture:
         if entry.broken:
-            return Lost(self._lost.get(entry.id, f"{one_line(entry.picture)} cannot be used."))
+            return BrokenImage(self._reasons.get(entry.id, f"{one_line(entry.picture)} cannot be used."))
         try:
             if entry.size is None:
                 read_size(entry.picture)
             return self.picture(entry)
         except InvalidFrame as error:
-            return Lost(str(error))
+            return BrokenImage(str(error))
 
     def _is_lost(self, frame: Frame, fault: InvalidFrame | None) -> bool:
         if fault is None:
@@ -211,12 +225,12 @@ class Recorded(Benchmark):
         self.problems.append(Problem(where, f"test frame {frame.id}", str(fault), frame=frame.id))
         return True
 
-    def _note(self, problem: Problem) -> None:
+    def _add_problem(self, problem: Problem) -> None:
         if self.on_bad_frame == "stop" or problem.fatal:
-            stop(problem)
+            raise_problem(problem)
         self.problems.append(problem)
         if problem.breaks and problem.frame is not None:
-            self._lost[problem.frame] = str(problem)
+            self._reasons[problem.frame] = str(problem)
 
-    def _worst(self) -> str:
+    def _describe_first(self) -> str:
         return next((f" ({problem})" for problem in self.problems if problem.breaks), "")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.readers.coco import read_coco_video
-from leocod.readers.recording import Recording, Report, split
+from leocod.readers.coco_video import read_coco_video
+from leocod.readers.recording import Recording, Report
 
 
 class CocoVideoOptions(SplitOptions):
@@ -24,7 +23,7 @@ class CocoVideoOptions(SplitOptions):
 
     own_steps: bool = True
     """Where every image says its `step` and whether it is `held_out`, follow that. Off, or with chosen videos: divide
-    anew."""
+    again."""
 
 
 class CocoVideo(Recorded):
@@ -35,16 +34,12 @@ class CocoVideo(Recorded):
     name = "coco_video"
 
     def record(self, report: Report) -> Recording:
-        chosen = self.options
-        found = read_coco_video(
-            chosen.annotations,
-            chosen.images,
-            videos=chosen.videos,
-            classes=chosen.classes,
-            own_steps=chosen.own_steps,
+        options = self.options
+        return read_coco_video(
+            options.annotations,
+            options.images,
+            videos=options.videos,
+            classes=options.classes,
+            own_steps=options.own_steps,
             report=report,
         )
-        if any(entry.step >= 0 for entry in found.entries):
-            return found
-        entries = split(found.entries, frames_per_step=chosen.frames_per_step, held_out=chosen.hold_out)
-        return replace(found, entries=entries)

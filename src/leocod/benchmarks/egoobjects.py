@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.readers.egoobjects import Test, files_in, read_egoobjects
-from leocod.readers.processed import lists_in, read_processed
-from leocod.readers.recording import Recording, Report, only_layout
+from leocod.readers.egoobjects import Test, find_files, read_egoobjects
+from leocod.readers.processed import find_lists, read_processed
+from leocod.readers.recording import Recording, Report, choose_layout
 
 
 class EgoObjectsOptions(SplitOptions):
@@ -18,7 +18,7 @@ class EgoObjectsOptions(SplitOptions):
     """The folder with the released JSON files and `images` in it; or, processed, with a folder of train_anno<k>.csv."""
 
     layout: Literal["auto", "processed", "original"] = "auto"
-    """How the files lie: the authors' processed layout, or as EgoObjects was released. `auto`: whichever is there."""
+    """The authors' processed layout, or EgoObjects as it was released. `auto`: whichever is there."""
 
     test: Test = "split"
     """Original layout: `split` holds out frames of the training file, `eval` tests on the evaluation file."""
@@ -35,15 +35,15 @@ class EgoObjects(Recorded):
     name = "egoobjects"
 
     def record(self, report: Report) -> Recording:
-        chosen = self.options
-        layouts = {"processed": bool(lists_in(chosen.root)), "original": bool(files_in(chosen.root, "train"))}
-        if only_layout(chosen.layout, layouts, chosen.root) == "processed":
-            return read_processed(chosen.root, classes=chosen.classes, report=report)
+        options = self.options
+        layouts = {"processed": bool(find_lists(options.root)), "original": bool(find_files(options.root, "train"))}
+        if choose_layout(options.layout, layouts, options.root) == "processed":
+            return read_processed(options.root, classes=options.classes, report=report)
         return read_egoobjects(
-            chosen.root,
-            test=chosen.test,
-            classes=chosen.classes,
-            frames_per_step=chosen.frames_per_step,
-            hold_out=chosen.hold_out,
+            options.root,
+            test=options.test,
+            classes=options.classes,
+            frames_per_step=options.frames_per_step,
+            hold_out=options.hold_out,
             report=report,
         )

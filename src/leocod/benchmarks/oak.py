@@ -7,8 +7,8 @@ from typing import Literal
 
 from leocod.benchmarks.base import Recorded, SplitOptions
 from leocod.readers.oak import PICTURES, read_oak
-from leocod.readers.processed import lists_in, read_processed
-from leocod.readers.recording import Recording, Report, only_layout
+from leocod.readers.processed import find_lists, read_processed
+from leocod.readers.recording import Recording, Report, choose_layout
 
 
 class OakOptions(SplitOptions):
@@ -18,7 +18,7 @@ class OakOptions(SplitOptions):
     """The folder with `Raw` and `Label` in it; or, processed, with a folder of train_anno<k>.csv in it."""
 
     layout: Literal["auto", "processed", "original"] = "auto"
-    """How the files lie: the authors' processed layout, or OAK as it was released. `auto`: whichever is there."""
+    """The authors' processed layout, or OAK as it was released. `auto`: whichever is there."""
 
     test_labels: str | None = None
     """Original layout: the folder in `root` with the labels of test frames; then each folder of `Raw` is a step. Null:
@@ -36,15 +36,15 @@ class Oak(Recorded):
     name = "oak"
 
     def record(self, report: Report) -> Recording:
-        chosen = self.options
-        layouts = {"processed": bool(lists_in(chosen.root)), "original": (chosen.root / PICTURES).is_dir()}
-        if only_layout(chosen.layout, layouts, chosen.root) == "processed":
-            return read_processed(chosen.root, classes=chosen.classes, report=report)
+        options = self.options
+        layouts = {"processed": bool(find_lists(options.root)), "original": (options.root / PICTURES).is_dir()}
+        if choose_layout(options.layout, layouts, options.root) == "processed":
+            return read_processed(options.root, classes=options.classes, report=report)
         return read_oak(
-            chosen.root,
-            test_labels=chosen.test_labels,
-            classes=chosen.classes,
-            frames_per_step=chosen.frames_per_step,
-            hold_out=chosen.hold_out,
+            options.root,
+            test_labels=options.test_labels,
+            classes=options.classes,
+            frames_per_step=options.frames_per_step,
+            hold_out=options.hold_out,
             report=report,
         )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
 
 from leocod.benchmarks.base import Recorded, SplitOptions
-from leocod.readers.footage import Footage, Shot
-from leocod.readers.recording import Entry, Recording, Report, split
+from leocod.readers.recording import Entry, Recording, Report
 from leocod.readers.video import read_video
+from leocod.readers.video_frames import VideoFrame, VideoFrames
 from leocod.types import Picture
 
 
@@ -25,7 +24,7 @@ class VideoOptions(SplitOptions):
     `leocod predict` writes it. Frames not in it are used without labels. Null: there are none; nothing is evaluated."""
 
     every: int = Field(1, ge=1)
-    """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, 60 frames of an ordinary film."""
+    """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, as with 60 in a usual film."""
 
 
 class Video(Recorded):
@@ -37,12 +36,10 @@ class Video(Recorded):
     upright = True
 
     def record(self, report: Report) -> Recording:
-        chosen = self.options
-        self.footage = Footage(chosen.source, report) if chosen.source.is_file() else None
-        source = chosen.source if self.footage is None else self.footage
-        found = read_video(source, chosen.labels, every=chosen.every, classes=chosen.classes, report=report)
-        entries = split(found.entries, frames_per_step=chosen.frames_per_step, held_out=chosen.hold_out)
-        return replace(found, entries=entries)
+        options = self.options
+        self.frames = VideoFrames(options.source, report) if options.source.is_file() else None
+        source = options.source if self.frames is None else self.frames
+        return read_video(source, options.labels, every=options.every, classes=options.classes, report=report)
 
     def picture(self, entry: Entry) -> Path | Picture:
-        return Shot(self.footage, entry.index) if self.footage is not None else super().picture(entry)
+        return VideoFrame(self.frames, entry.index) if self.frames is not None else super().picture(entry)

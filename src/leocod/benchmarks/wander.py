@@ -16,14 +16,13 @@ from leocod.types import Frame, LabelledFrame, Labels
 from leocod.world.objects import CLASS_NAMES
 from leocod.world.places import Item, Place, build, furnish, settle
 from leocod.world.scene import Optics, Picture, render
-from leocod.world.walk import gaze, itinerary
+from leocod.world.walk import aim_gaze, plan_itinerary
 
 PLACES_KEPT = 10
-"""Painted places held at a time: what bounds the memory of a walk of any length."""
-
+"""Painted places held at a time. It bounds the memory of a walk of any length."""
 
 TEST_FRAMES_KEPT = 1000
-"""Test frames held at a time: those of a standard walk, which are asked for again and again."""
+"""Test frames held at a time: those of a standard walk, which are used again and again."""
 
 
 class WanderOptions(Settings):
@@ -36,10 +35,10 @@ class WanderOptions(Settings):
     """Training frames of a step; one more is held out for testing."""
 
     width: int = Field(default=128, ge=32, le=2048)
-    """Of a frame, in pixels."""
+    """Width of a frame, in pixels."""
 
     height: int = Field(default=96, ge=32, le=2048)
-    """Of a frame, in pixels."""
+    """Height of a frame, in pixels."""
 
     seed: int | None = Field(default=None, ge=0)
     """Draws world, walk and test frames. Null: the experiment's seed, which then changes all that is random at once."""
@@ -90,7 +89,7 @@ class WanderOptions(Settings):
 
 
 class HeldOut(Sequence[LabelledFrame]):
-    """The test frames of a walk, drawn when they are asked for: memory does not grow with the length."""
+    """The test frames of a walk, drawn when they are used: memory does not grow with the length."""
 
     def __init__(self, walk: Wander) -> None:
         self.walk = walk
@@ -132,13 +131,13 @@ class Wander(Benchmark):
             min_visible=options.min_visible,
         )
         self._settled = settle(self.seed, options.places, self._kinds)
-        self._walk = itinerary(self.seed, steps=options.steps, places=options.places, stay=options.stay)
+        self._walk = plan_itinerary(self.seed, steps=options.steps, places=options.places, stay=options.stay)
         self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))
         self._items = lru_cache(maxsize=PLACES_KEPT)(self._furnish)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Made anew in another process: what was drawn so far stays where it is.
+        # Built again in another process: what was drawn so far is not sent.
         return partial(type(self), self.options, seed=self.seed), ()
 
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:
@@ -159,11 +158,11 @@ class Wander(Benchmark):
         return f"{self._settled[number][0].name} {number}"
 
     def picture(self, step: int, position: int) -> Picture:
-        """A frame with all that is known about it: the truth behind the labels."""
+        """Draw a frame with all that is known about it: the truth behind the labels."""
         self._check_step(step)
         place, visit = int(self._walk.place[step]), int(self._walk.visit[step])
         time = int(self._walk.since[step]) * (self.options.frames_per_step + 1) + position
-        look = gaze(self.seed, visit, time, speed=self.options.speed)
+        look = aim_gaze(self.seed, visit, time, speed=self.options.speed)
         random = np.random.default_rng([self.seed, 9, step, position])
         return render(self._place(place), self._items(place, visit), look, self._optics, random)
 

@@ -40,7 +40,7 @@ Override = Annotated[
 
 
 def say(line: str, where: Console = console) -> None:
-    """One line, however long, as it stands: a name may look like markup, or like a command to the terminal."""
+    """Print a line of any length as it is: a name may look like markup, or like a command to the terminal."""
     from leocod.text import one_line
 
     where.print(one_line(line), markup=False, soft_wrap=True)
@@ -58,22 +58,23 @@ def check(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a COCO json or a video.")],
     layout: Annotated[
         Literal["auto", "processed", "oak", "egoobjects", "coco", "folder", "video"],
-        typer.Option(help="How the files lie; auto finds out."),
+        typer.Option(help="The layout of the files; auto detects it."),
     ] = "auto",
     labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of a video or a folder of frames: the COCO json of its labels.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The COCO json with the labels of a video or folder."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Read only the headers of pictures.")] = False,
     most: Annotated[int, typer.Option(metavar="N", min=0, help="Problems listed of each kind; all are counted.")] = 20,
 ) -> None:
     """Find what is wrong with a data set, without training.
 
-    Exit code 0: a run can use it; 1: something would break a run; 2: there is nothing to read.
+    Exit code 0: a run can use it; 1: something would stop a run; 2: there is nothing to read.
     """
-    from leocod.data.check import check as look_at
+    from leocod.data.check import check as check_data
 
-    with progress("pictures") as bar:
-        findings = look_at(path, layout, labels=labels, quick=quick, tell=bar)
+    with show_progress("pictures") as advance:
+        findings = check_data(path, layout, labels=labels, quick=quick, progress=advance)
     for line in findings.lines(most):
         say(line)
     if findings.breaks:
@@ -85,7 +86,7 @@ def convert(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.")],
     to: Annotated[Literal["processed", "coco"], typer.Option(help="The authors' layout, or a COCO json.")],
-    seed: Annotated[int, typer.Option(min=0, help="Of the benchmark, and of which frames are labelled.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the benchmark, and of the draw of labelled frames.")] = 0,
     labels: Annotated[
         str | None, typer.Option(metavar="K,...", help="Annotation costs, in labelled frames a step [16,8,4,2,1].")
     ] = None,
@@ -97,17 +98,18 @@ def convert(
 ) -> None:
     """Write a benchmark to files that `leocod run` and others can read.
 
-    What is drawn is what a run with this seed gets.
+    A run with the same seed draws the same frames.
     """
     from leocod.data.convert import convert as write
-    from leocod.data.convert import refuse_taken
+    from leocod.data.convert import refuse_existing
     from leocod.text import pluralize
 
-    refuse_taken(out)
-    config, source = chosen_benchmark(benchmark, seed, overrides or ())
-    records = {cost: _labels(config, source, cost, choice) for cost in _costs(labels, config.frames_per_step)}
-    with progress("steps") as bar:
-        lost = write(source, out, to=to, labels=records, link=link, tell=lambda: bar(source.steps))
+    refuse_existing(out)
+    config, source = build_benchmark(benchmark, seed, overrides or ())
+    costs = _parse_costs(labels, config.frames_per_step)
+    records = {cost: _choose_labels(config, source, cost, choice) for cost in costs}
+    with show_progress("steps") as advance:
+        lost = write(source, out, to=to, labels=records, link=link, progress=lambda: advance(source.steps))
     say(
         f"{source.name}: {pluralize(source.steps, 'step')} and {pluralize(len(source.test), 'test frame')}, "
         f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}"
@@ -119,51 +121,51 @@ def convert(
         console.print(f"Left out, because nobody has labelled them: {held_out}.")
 
 
-def chosen_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
-    """A benchmark with its own options set, and the config of a run on it."""
+def build_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[ExperimentConfig, Benchmark]:
+    """Build a benchmark with these options, and the config of a run on it."""
     from leocod.run.config import load_mapping
     from leocod.run.layers import overlay, parse_override
 
     layers: list[dict[str, Any]] = [{"benchmark": {"name": name}}, {"seed": seed}]
-    # In `leocod run` the same option is called benchmark.steps: either name will do.
+    # `leocod run` calls the same option benchmark.steps: both names are accepted.
     layers += [{"benchmark": parse_override(text.removeprefix("benchmark."))} for text in overrides]
-    # A benchmark may have any number of frames in a step: what is labelled plays no part here.
+    # Without labels: the default may be more than the frames of a step.
     config = load_mapping(reduce(overlay, [*layers, {"labels": {"per_step": 0}}]))
     return config, config.benchmark.build(config.seed)
 
 
 def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
-    """A contact sheet of frames from all over a benchmark, and its figures."""
+    """Write a contact sheet of frames from all over a benchmark, and print its figures."""
     from leocod.benchmarks.base import Recorded
-    from leocod.data.overview import class_table, survey, timeline_table
+    from leocod.data.overview import make_class_table, make_timeline_table, survey
     from leocod.evaluation.evaluator import spread_evenly
-    from leocod.files.run_directory import atomic_write
+    from leocod.files.atomic import atomic_write
     from leocod.report.contact_sheet import contact_sheet
     from leocod.text import pluralize
 
     pairs = [pair for step in spread_evenly(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
-    sheet = contact_sheet(_pictures(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
+    sheet = contact_sheet(_read_images(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
     with atomic_write(out) as temporary:
         sheet.save(temporary, format="PNG")
     say(f"Contact sheet: {out}")
     if most == 0:
         return
-    with progress("steps") as bar:
-        overview = survey(benchmark, lambda: bar(benchmark.steps))
+    with show_progress("steps") as advance:
+        overview = survey(benchmark, lambda: advance(benchmark.steps))
     problems = benchmark.problems if isinstance(benchmark, Recorded) else []
     if problems:
-        console.print(f"{pluralize(len(problems), 'problem')} met in the files: `leocod data check` lists all.")
+        console.print(f"{pluralize(len(problems), 'problem')} found in the files: `leocod data check` lists all.")
     for line in overview.lines():
         say(line)
-    for table in (class_table, timeline_table):
+    for make_table in (make_class_table, make_timeline_table):
         console.print()
-        console.print(table(overview, most))
+        console.print(make_table(overview, most))
     if most < len(overview.classes):
         more = pluralize(len(overview.classes) - most, "more class", "more classes")
         console.print(f"... and {more}: --classes N lists more.")
 
 
-def _pictures(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[tuple[Image, Labels]]:
+def _read_images(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[tuple[Image, Labels]]:
     for frame, labels in pairs:
         try:
             yield frame.image(), labels
@@ -173,8 +175,8 @@ def _pictures(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[
 
 
 @contextmanager
-def progress(things: str) -> Iterator[Callable[[int], None]]:
-    """A bar while something goes on; it moves by one with each call, which also says how many there are."""
+def show_progress(things: str) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar. It moves by one with each call; the argument is the number of all things."""
     from rich.progress import Progress
 
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -182,7 +184,7 @@ def progress(things: str) -> Iterator[Callable[[int], None]]:
         yield lambda total: bar.update(task, total=total, advance=1)
 
 
-def _costs(text: str | None, frames_per_step: int) -> list[int]:
+def _parse_costs(text: str | None, frames_per_step: int) -> list[int]:
     if text is None:
         return [cost for cost in COSTS if cost <= frames_per_step]
     words = [word.strip() for word in text.split(",")]
@@ -192,8 +194,8 @@ def _costs(text: str | None, frames_per_step: int) -> list[int]:
     return list(dict.fromkeys(costs))
 
 
-def _labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, choice: Choice) -> LabelChoice:
-    """What a run on this benchmark is given at this cost."""
+def _choose_labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, choice: Choice) -> LabelChoice:
+    """Choose the labels that a run on this benchmark gets at this cost."""
     from leocod.data.convert import LabelChoice
     from leocod.run.choices import LabelsChoice
     from leocod.run.experiment import build_labeller

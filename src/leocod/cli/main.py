@@ -218,11 +218,11 @@ def show(
 
     --set takes the benchmark's own options. Every step is looked at, but for recordings only its labels are.
     """
-    from leocod.cli.data import chosen_benchmark, show_benchmark
+    from leocod.cli.data import build_benchmark, show_benchmark
 
     if out.suffix.lower() != ".png":
         raise InvalidConfig(f"--out is '{out}': it should be a .png file.")
-    _, shown = chosen_benchmark(benchmark, seed, overrides or ())
+    _, shown = build_benchmark(benchmark, seed, overrides or ())
     show_benchmark(shown, out, most=classes)
 
 

@@ -1,4 +1,4 @@
-"""A benchmark in figures: what it holds, and when each class is there and when it is away."""
+"""A benchmark in figures: what it holds, and in which steps each class appears."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from leocod.benchmarks.base import Benchmark
-from leocod.readers.pictures import Lost
+from leocod.readers.image_checks import BrokenImage
 from leocod.text import one_line, pluralize
 from leocod.types import LabelledFrame
 
 LEVELS = "▁▂▃▄▅▆▇█"
-AWAY = "·"
+ABSENT = "·"
 COLUMNS = 60
-"""Of a timeline, at most."""
+"""Columns of a timeline, at most."""
 VIDEOS_NAMED = 8
 LONGEST_NAME = 60
 """Letters of a name in a terminal."""
@@ -35,11 +35,11 @@ class ClassOverview:
     test_boxes: int
     test_frames: int
     present: tuple[int, ...]
-    """For each step: the training frames that show it."""
+    """For each step: the number of training frames that show it."""
 
     @property
     def frames(self) -> int:
-        """Training frames that show it."""
+        """Number of training frames that show it."""
         return sum(self.present)
 
     @property
@@ -49,7 +49,7 @@ class ClassOverview:
 
     @property
     def gaps(self) -> list[int]:
-        """How many steps it was away, each time before it came back."""
+        """How many steps it was absent, each time before it came back."""
         return [there - here - 1 for here, there in pairwise(self.steps) if there > here + 1]
 
     @property
@@ -60,17 +60,17 @@ class ClassOverview:
 
 @dataclass(frozen=True)
 class Overview:
-    """What a benchmark holds. Training frames unless it says test."""
+    """What a benchmark holds. Frames are training frames unless a name says test."""
 
     name: str
     videos: tuple[str, ...]
     """In the order in which they come."""
     frames: tuple[int, ...]
-    """Of each step."""
+    """Number of frames of each step."""
     labelled: int
-    """Frames whose truth is known."""
+    """Frames that somebody has labelled."""
     empty: int
-    """Of those: without any object."""
+    """Labelled frames without any object."""
     test_frames: int
     classes: tuple[ClassOverview, ...]
     lost: int = 0
@@ -81,19 +81,19 @@ class Overview:
     @property
     def boxes(self) -> int:
         """Objects in all labelled frames."""
-        return sum(one.boxes for one in self.classes)
+        return sum(overview.boxes for overview in self.classes)
 
-    def most_frequent(self) -> list[ClassOverview]:
+    def sort_by_frequency(self) -> list[ClassOverview]:
         """The classes, those with most boxes first."""
-        return sorted(self.classes, key=lambda one: (-one.boxes, -one.test_boxes))
+        return sorted(self.classes, key=lambda overview: (-overview.boxes, -overview.test_boxes))
 
     def lines(self) -> list[str]:
-        """Order, counts and density in words."""
+        """Describe counts, order and density of labels."""
         counts = (
-            f"{_shown(self.name)}: {pluralize(len(self.frames), 'step')}, {sum(self.frames)} training and "
+            f"{_show_name(self.name)}: {pluralize(len(self.frames), 'step')}, {sum(self.frames)} training and "
             f"{pluralize(self.test_frames, 'test frame')}, {pluralize(len(self.classes), 'class', 'classes')}."
         )
-        named = ", ".join(map(_shown, self.videos[:VIDEOS_NAMED]))
+        named = ", ".join(map(_show_name, self.videos[:VIDEOS_NAMED]))
         more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""
         order = f"In order: {pluralize(len(self.videos), 'video')} ({named}{more})."
         known = "" if self.labelled == sum(self.frames) else f" {self.labelled} of {sum(self.frames)} frames labelled;"
@@ -109,24 +109,24 @@ class Overview:
         return [counts, order, density, *lost, *untested]
 
 
-def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Overview:
-    """Look at the labels of every step and of the test frames; `tell` is called after each step."""
+def survey(benchmark: Benchmark, progress: Callable[[], None] = lambda: None) -> Overview:
+    """Count the labels of every step and of the test frames; `progress` is called after each step."""
     shape = (benchmark.steps, len(benchmark.classes))
     boxes, present = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     videos: dict[str, None] = {}
     frames, labelled, empty, lost = [], 0, 0, benchmark.lost_test_frames
     for step in range(benchmark.steps):
-        met = benchmark.frames_of(step)
-        pairs = [(frame, labels) for frame, labels in met if not isinstance(frame.content, Lost)]
-        lost += len(met) - len(pairs)
-        known = _known(pairs)
-        boxes[step], present[step] = _tally(known, len(benchmark.classes))
+        everything = benchmark.frames_of(step)
+        pairs = [(frame, labels) for frame, labels in everything if not isinstance(frame.content, BrokenImage)]
+        lost += len(everything) - len(pairs)
+        known = _keep_labelled(pairs)
+        boxes[step], present[step] = _count_classes(known, len(benchmark.classes))
         videos.update((frame.video, None) for frame, _ in pairs)
         frames.append(len(pairs))
         labelled += len(known)
         empty += sum(len(labels) == 0 for _, labels in known)
-        tell()
-    test_boxes, test_frames = _tally(benchmark.test, len(benchmark.classes))
+        progress()
+    test_boxes, test_frames = _count_classes(benchmark.test, len(benchmark.classes))
     return Overview(
         name=benchmark.name,
         videos=tuple(videos),
@@ -149,10 +149,10 @@ def survey(benchmark: Benchmark, tell: Callable[[], None] = lambda: None) -> Ove
     )
 
 
-def timeline(present: Sequence[int], frames: Sequence[int], columns: int = COLUMNS) -> str:
-    """When a class is there, in one line: the share of frames that show it, in as many parts of the stream.
+def draw_timeline(present: Sequence[int], frames: Sequence[int], columns: int = COLUMNS) -> str:
+    """Draw in one line when a class appears: the share of frames that show it, in as many parts of the stream.
 
-    >>> timeline([0, 4, 1, 0], frames=[4, 4, 4, 2])
+    >>> draw_timeline([0, 4, 1, 0], frames=[4, 4, 4, 2])
     '·█▂·'
     """
     columns = min(columns, len(frames))
@@ -160,45 +160,45 @@ def timeline(present: Sequence[int], frames: Sequence[int], columns: int = COLUM
     marks = []
     for start, end in pairwise(edges):
         share = sum(present[start:end]) / max(1, sum(frames[start:end]))
-        marks.append(LEVELS[ceil(share * len(LEVELS)) - 1] if share else AWAY)
+        marks.append(LEVELS[ceil(share * len(LEVELS)) - 1] if share else ABSENT)
     return "".join(marks)
 
 
-def class_table(overview: Overview, most: int) -> Table:
-    """How often and when, one line for each of the most frequent classes."""
+def make_class_table(overview: Overview, most: int) -> Table:
+    """Tabulate how often and when the most frequent classes appear."""
     table = Table(*("class", "boxes", "frames", "test boxes", "test frames", "first step", "last step"), box=None)
     table.add_column("visits")
     table.add_column("longest gap")
     for column in table.columns[1:]:
         column.justify = "right"
-    for one in overview.most_frequent()[:most]:
-        counts = (one.boxes, one.frames, one.test_boxes, one.test_frames)
-        ends = (one.steps[0], one.steps[-1]) if one.steps else ("–", "–")
-        row = (*counts, *ends, one.visits, max(one.gaps, default=0))
-        table.add_row(Text(_shown(one.name)), *map(str, row))
+    for kind in overview.sort_by_frequency()[:most]:
+        counts = (kind.boxes, kind.frames, kind.test_boxes, kind.test_frames)
+        ends = (kind.steps[0], kind.steps[-1]) if kind.steps else ("–", "–")
+        row = (*counts, *ends, kind.visits, max(kind.gaps, default=0))
+        table.add_row(Text(_show_name(kind.name)), *map(str, row))
     return table
 
 
-def timeline_table(overview: Overview, most: int, columns: int = COLUMNS) -> Table:
-    """When they are there, one line for each of the most frequent classes."""
+def make_timeline_table(overview: Overview, most: int, columns: int = COLUMNS) -> Table:
+    """Tabulate the timelines of the most frequent classes."""
     table = Table("class", f"step 0 to {len(overview.frames) - 1}", box=None)
     table.columns[1].no_wrap = True
-    for one in overview.most_frequent()[:most]:
-        table.add_row(Text(_shown(one.name)), timeline(one.present, overview.frames, columns))
+    for kind in overview.sort_by_frequency()[:most]:
+        table.add_row(Text(_show_name(kind.name)), draw_timeline(kind.present, overview.frames, columns))
     return table
 
 
-def _shown(name: str) -> str:
-    """As a terminal can take it: whoever wrote the labels may have put anything into a name."""
+def _show_name(name: str) -> str:
+    """Make a name fit for a terminal: labels may come from anyone."""
     return one_line(name, LONGEST_NAME)
 
 
-def _known(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+def _keep_labelled(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
     return [(frame, labels) for frame, labels in pairs if labels.known]
 
 
-def _tally(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Boxes of each class, and frames that show it."""
+def _count_classes(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the boxes of each class, and the frames that show it."""
     boxes, frames = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     for _, labels in pairs:
         shown = np.bincount(labels.classes, minlength=classes)

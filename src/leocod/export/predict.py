@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.errors import InvalidData
+from leocod.files.atomic import atomic_directory, write_json
 from leocod.files.images import open_image, read_pixels
-from leocod.files.run_directory import atomic_directory, find_free_path, refuse_if_taken, write_json
-from leocod.files.videos import Shown, VideoFile, write_video
+from leocod.files.run_directory import find_free_path, refuse_if_taken
+from leocod.files.videos import TimedImage, VideoFile, write_video
 from leocod.report.contact_sheet import contact_sheet
 from leocod.run.record.detections import coco_results
 from leocod.sinks.console import Rate
@@ -183,10 +184,10 @@ def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequen
 def _write_video(path: Path, looked_at: Iterable[LookedAt], classes: Sequence[str], like: VideoFile) -> list[Found]:
     seen: list[Found] = []
 
-    def shown() -> Iterator[Shown]:
+    def shown() -> Iterator[TimedImage]:
         for picture, found in looked_at:
             seen.append(found)
-            yield Shown(_annotated(picture.image, found, classes), picture.seconds or Fraction())
+            yield TimedImage(_annotated(picture.image, found, classes), picture.seconds or Fraction())
 
     write_video(path, shown(), like)
     return seen

@@ -1,1 +1,1 @@
-"""Reading and writing single files safely: images, videos, JSON and YAML, checkpoints, the run directory."""
+"""Single files, read and written safely: documents (JSON, YAML, CSV), images, videos, checkpoints, run directories."""

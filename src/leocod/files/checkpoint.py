@@ -1,6 +1,6 @@
-"""A checkpoint file: written whole or not at all, and checked before anything in it is believed.
+"""Checkpoint files: written whole or not at all, and checked before anything in them is used.
 
-It is a file of torch.save, which is a zip archive; the archive's comment is the SHA-256 of all that comes before it.
+A checkpoint is a file of torch.save, which is a zip archive. The archive's comment is the SHA-256 of all bytes before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, cast
 import torch
 
 from leocod.errors import InvalidRun
-from leocod.files.run_directory import atomic_write, list_by_step
+from leocod.files.atomic import atomic_write
+from leocod.files.run_directory import list_by_step
 from leocod.text import one_line
 
 logger = logging.getLogger(__name__)
@@ -29,59 +30,59 @@ CHECKSUM = 64
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
-    """Save tensors and plain values. An OSError, of a full disk for example, leaves everything as it was."""
+    """Save tensors and plain values. An OSError, such as of a full disk, leaves everything as it was."""
     with atomic_write(path) as temporary:
         with temporary.open("wb", buffering=0) as raw:
-            file = _Written(raw)
+            file = _ErrorKeepingFile(raw)
             try:
                 torch.save(dict(state), cast(BinaryIO, file))
             except RuntimeError as error:
-                # Torch has words of its own for a disk that is full.
+                # Torch hides the error of the disk behind its own.
                 raise file.error or error from None
         seal(temporary)
 
 
 def seal(path: Path) -> None:
-    """Give an archive a comment, its checksum: the last two bytes of one without say how long it is."""
+    """Append the checksum to an archive as its comment; the two bytes before are the comment's length."""
     with path.open("r+b") as file:
         file.seek(-2, os.SEEK_END)
         file.write(CHECKSUM.to_bytes(2, "little"))
         file.seek(0)
-        file.write(_checksum(file, path.stat().st_size))
+        file.write(_compute_checksum(file, path.stat().st_size))
 
 
-def _checksum(file: BinaryIO, size: int) -> bytes:
-    """Of the next so many bytes."""
-    held = hashlib.sha256()
+def _compute_checksum(file: BinaryIO, size: int) -> bytes:
+    """Compute the checksum of the next `size` bytes."""
+    digest = hashlib.sha256()
     while block := file.read(min(size, 2**20)):
-        held.update(block)
+        digest.update(block)
         size -= len(block)
-    return held.hexdigest().encode()
+    return digest.hexdigest().encode()
 
 
-def _check(path: Path) -> None:
-    """Raise unless a file is to the byte as it was sealed, and not larger than it looks."""
+def _check_seal(path: Path) -> None:
+    """Raise unless each byte of a file is as it was sealed, and nothing in it is compressed."""
     with path.open("rb") as file:
-        expected = _checksum(file, max(path.stat().st_size - CHECKSUM, 0))
+        expected = _compute_checksum(file, max(path.stat().st_size - CHECKSUM, 0))
         if file.read() != expected:
             raise ValueError("its checksum is missing or does not fit: cut off, damaged, or not a checkpoint")
     with zipfile.ZipFile(path) as archive:
-        # Nobody but an attacker compresses what torch does not: a few bytes may become any number of them.
-        if packed := [one.filename for one in archive.infolist() if one.compress_type != zipfile.ZIP_STORED]:
+        # Torch does not compress. An attacker may: a few bytes become any number of bytes.
+        if packed := [member.filename for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]:
             raise ValueError(f"{packed[0]} is compressed")
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """What was saved: tensors and plain values only, nothing in the file is run. Damage is an InvalidRun."""
+    """Read tensors and plain values; nothing in the file is run. Damage is an InvalidRun."""
     try:
-        _check(path)
+        _check_seal(path)
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise TypeError(f"a {type(state).__name__}, not a checkpoint")
-    # The file may be as it should, and only not be had at the moment.
+    # The file may be whole, and only out of reach at the moment.
     except (MemoryError, OSError) as error:
         raise InvalidRun(f"{path} cannot be read ({error}).") from error
-    # A file can be damaged, or forged, in more ways than zipfile and torch have errors for.
+    # Damage, or forgery, ends in errors of many kinds in zipfile and torch.
     except Exception as error:
         raise damaged_error(path, error) from error
     return state
@@ -92,15 +93,15 @@ class Damaged(InvalidRun):
 
 
 def damaged_error(path: Path, error: Exception) -> Damaged:
-    """What is wrong with a checkpoint, in one line."""
+    """Make an error that says in one line what is wrong with a checkpoint."""
     first = one_line(str(error).splitlines()[0]) if str(error) else ""
     return Damaged(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
 
 
 def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
-    """The checkpoint that was saved last and can be read, and its content. Tells of those that cannot.
+    """Return the newest checkpoint that can be read, and its content; warn of later ones that cannot.
 
-    None: none is there. None that can be read, where some are, is an error.
+    None: there is no checkpoint. If there are some and none can be read, that is an error.
     """
     saved = list_by_step(folder, ENDING)
     problems = []
@@ -112,13 +113,13 @@ def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
             if path != saved[0]:
                 logger.warning("%s The one before is used.", error)
     if problems:
-        cure = "No other one is left. To begin again with the first step, remove that folder."
+        cure = "No other checkpoint is left. To start again with the first step, remove that folder."
         raise InvalidRun(f"{problems[-1]} {cure}") from problems[-1]
     return None
 
 
-class _Written(io.RawIOBase):
-    """A file that remembers why it could not be written: torch only tells that it could not."""
+class _ErrorKeepingFile(io.RawIOBase):
+    """A file that keeps the error of a failed write: torch reports only that it failed."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -133,7 +134,7 @@ class _Written(io.RawIOBase):
         try:
             while rest:
                 rest = rest[self.file.write(rest) :]
-        # A second Ctrl-C, too.
+        # Also a second Ctrl-C.
         except BaseException as error:
             self.error = error
             raise

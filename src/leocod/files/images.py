@@ -1,8 +1,7 @@
-"""Image files: their size from the header, their pixels, and whatever is wrong with one in a single line."""
+"""Image files: size and orientation from the header, pixels, and one line about what is wrong with a file."""
 
 from __future__ import annotations
 
-import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,22 +14,23 @@ from PIL import Image as PillowImage
 from PIL import UnidentifiedImageError
 
 from leocod.errors import InvalidFrame, MissingFrame
+from leocod.files.paths import explain_absence
 from leocod.text import one_line
 
 Image = NDArray[np.uint8]
 """Pixels, height x width x 3, red first."""
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
-"""What is read, whatever a file is called. Not everything that Pillow can: some of its readers start other programs."""
+"""Formats that are read, whatever a file is called. Pillow has more, but some of its readers start other programs."""
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
-"""What such files are called."""
+"""Endings of such files."""
 
 LARGEST = 64_000_000
-"""Pixels of the largest picture that is decoded: more would fill the memory before anyone could look at it."""
+"""Pixels of the largest picture that is decoded: more could fill the memory."""
 
 ORIENTATION = 0x0112
-"""The EXIF note on how the camera was held."""
+"""The EXIF tag that says how the camera was held."""
 
 TURNS = {
     2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
@@ -41,18 +41,18 @@ TURNS = {
     7: PillowImage.Transpose.TRANSVERSE,
     8: PillowImage.Transpose.ROTATE_90,
 }
-"""Orientation -> what makes a picture upright; 1 is upright already."""
+"""Orientation -> the turn that makes a picture upright; 1 is upright already."""
 
 SIDEWAYS = range(5, 9)
 """Orientations that swap height and width."""
 
 CURE = "Put the image there, or take its record out of the data."
-"""Of a picture that is missing or empty."""
+"""What to do about a picture that is missing or empty."""
 
 
 @dataclass(frozen=True)
 class Upright:
-    """A picture to be turned as its file notes, such as a photo taken with a phone held upright."""
+    """A picture that is turned as its EXIF note says, such as a photo taken with a phone held upright."""
 
     path: Path
 
@@ -61,56 +61,42 @@ class Upright:
 
 
 def read_size(path: Path, *, upright: bool = False) -> tuple[int, int]:
-    """Height and width, from the header alone; as stored, or as they are once it is turned."""
+    """Read height and width from the header alone; as stored, or as they are once the picture is turned."""
     with open_image(path) as file:
-        swapped = upright and _orientation(file) in SIDEWAYS
+        swapped = upright and _read_orientation(file) in SIDEWAYS
         return (file.width, file.height) if swapped else (file.height, file.width)
 
 
 def read_pixels(path: Path, *, upright: bool = False) -> Image:
-    """Height x width x 3, red first. As stored, unless it is to be turned as the file notes."""
+    """Read the pixels, height x width x 3, red first; as stored, or turned as the EXIF note says."""
     with open_image(path) as file:
-        # Looked up before anything is decoded, as for the size: some formats may have further notes at their end.
-        turn = TURNS.get(_orientation(file)) if upright else None
+        # Read before the pixels, as for the size: some formats may have another note at their end.
+        turn = TURNS.get(_read_orientation(file)) if upright else None
         pixels = file.convert("RGB")
         return np.asarray(pixels if turn is None else pixels.transpose(turn))
 
 
 def read_orientation(path: Path) -> int:
-    """How the camera was held, by the file's EXIF note: 1 is upright, which is also what no note means."""
+    """Read the EXIF note on how the camera was held. 1 is upright, also where there is no note."""
     with open_image(path) as file:
-        return _orientation(file)
+        return _read_orientation(file)
 
 
-def _orientation(file: PillowImage.Image) -> int:
-    # Pillow turns a TIFF itself, and would decode all of a PNG to look for a note after the pixels.
+def _read_orientation(file: PillowImage.Image) -> int:
+    # Pillow turns a TIFF itself, and would decode all of a PNG to find a note after the pixels.
     if file.format == "TIFF" or (file.format == "PNG" and "exif" not in file.info):
         return 1
     try:
-        noted = file.getexif().get(ORIENTATION, 1)
-    # A damaged note is none: the pixels may well be whole.
+        orientation = file.getexif().get(ORIENTATION, 1)
+    # A damaged note counts as none: the pixels may be whole.
     except Exception:
         return 1
-    return noted if noted in TURNS else 1
-
-
-def explain_absence(path: Path) -> str | None:
-    """What keeps a path from being a file with something in it; None when it is one. Quick: it opens nothing."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        return "no such file" if isinstance(error, FileNotFoundError) else (error.strerror or str(error)).lower()
-    # A NUL, or half of a character.
-    except ValueError:
-        return "no file can be called that"
-    if not stat.S_ISREG(found.st_mode):
-        return "not a file"
-    return None if found.st_size else "the file is empty"
+    return orientation if orientation in TURNS else 1
 
 
 @contextmanager
 def open_image(path: Path) -> Iterator[PillowImage.Image]:
-    """The opened image. Errors inside the block are the file's too: Pillow decodes late."""
+    """Open an image. Errors inside the block are errors of the file, too: Pillow decodes late."""
     if absent := explain_absence(path):
         raise MissingFrame(f"{one_line(path)}: {absent}. {CURE}")
     try:
@@ -123,7 +109,7 @@ def open_image(path: Path) -> Iterator[PillowImage.Image]:
     except (PillowImage.DecompressionBombError, PillowImage.DecompressionBombWarning) as error:
         many = f"more than {LARGEST // 10**6} million pixels"
         raise InvalidFrame(f"{one_line(path)} has {many}. Make it smaller.") from error
-    # Damage can end in almost any error inside Pillow's readers: OSError, SyntaxError, ValueError, struct.error, ...
+    # Damage can end in almost any error in Pillow's readers: OSError, SyntaxError, ValueError, struct.error, ...
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         reason = "unknown format" if isinstance(error, UnidentifiedImageError) else one_line(reason)

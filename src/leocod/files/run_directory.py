@@ -1,4 +1,4 @@
-"""Layout of a run directory, and writing into it so that a reader never meets half a file.
+"""The layout of a run directory, and who may write into it.
 
 config.yaml                 the complete configuration, defaults included
 environment.json            versions, machine, source state, command line
@@ -18,20 +18,16 @@ report.html                 all of it to look at
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from leocod.errors import InvalidConfig, InvalidRun, RunExists, RunInUse
 from leocod.files.documents import read_yaml
-from leocod.text import one_line
+from leocod.text import describe_plugin, one_line
 
 
 class RunDirectory:
@@ -55,7 +51,7 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path) -> RunDirectory:
-        """A new directory, or an empty one that is there. Refuses to mix two runs."""
+        """Make a new directory, or take an empty one. Two runs are never mixed."""
         refuse_if_taken(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -65,34 +61,34 @@ class RunDirectory:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Be the only process that writes here. The system lets go of the lock with the process, however it ends."""
+        """Be the only process that writes here. The system frees the lock when the process ends, however it ends."""
         lock = FileLock(self.path / ".lock", timeout=0, fallback_to_soft=False)
         try:
             lock.acquire()
         except Timeout as error:
             raise RunInUse(f"{self.path} is in use: another process runs there. Wait for it, or end it.") from error
         except OSError as error:
-            raise InvalidRun(f"{self.path} cannot be written to ({error.strerror}). Mend that first.") from error
+            raise InvalidRun(f"{self.path} cannot be written to ({error.strerror}). Fix this and retry.") from error
         try:
             yield
         finally:
             lock.release()
 
     def wait_until_free(self) -> None:
-        """As long as another process writes here."""
+        """Wait while another process writes here."""
         if self.path.is_dir():
             with FileLock(self.path / ".lock", fallback_to_soft=False).acquire(poll_interval=0.5):
                 pass
 
     def sweep(self) -> None:
-        """Remove what a process that was killed has left half-written. For the one that holds the lock."""
+        """Remove half-written files of a process that was killed. Only the holder of the lock may call this."""
         for folder in (self.path, self.earlier_events, self.detections, self.checkpoints, self.samples):
             for leftover in folder.glob(".*.part"):
                 leftover.unlink(missing_ok=True)
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """A directory that holds a run."""
+        """Open a directory that holds a run."""
         if not (path / "config.yaml").is_file():
             raise InvalidRun(
                 f"{one_line(path)} is not a run directory: it has no config.yaml. Give one that `leocod run` wrote."
@@ -100,9 +96,9 @@ class RunDirectory:
         return cls(path)
 
     def set_aside(self, used: Path | None, step: int) -> None:
-        """Take what is later than the checkpoint that is used out of the way.
+        """Move files out of the way that are later than the checkpoint in use.
 
-        Later checkpoints are damaged; detections of later steps than this one will be made again.
+        Later checkpoints are damaged. Detections after this step will be made again.
         """
         saved = list_by_step(self.checkpoints, ".pt")
         for later in saved[saved.index(used) + 1 :] if used else []:
@@ -113,16 +109,17 @@ class RunDirectory:
 
 
 def refuse_if_taken(path: Path) -> None:
-    """Raise unless nothing is there, or only an empty directory. Hidden files don't count: a lock, half of a file."""
+    """Raise unless nothing is there, or only an empty directory. Hidden files do not count, such as a lock."""
     if path.is_dir():
-        if any(not one.name.startswith(".") for one in path.iterdir()):
-            raise RunExists(f"{path} already holds {_content(path)}. Choose another --out, or remove it first.")
+        if any(not file.name.startswith(".") for file in path.iterdir()):
+            what = _describe_content(path)
+            raise RunExists(f"{path} already holds {what}. Choose another --out, or remove it first.")
     elif path.exists():
         raise RunExists(f"{path} is a file. Choose another --out.")
 
 
 def find_free_path(path: Path) -> Path:
-    """The path itself, or the first of path-2, path-3, ... that is not taken; a file keeps its ending."""
+    """Return the path itself, or the first of path-2, path-3, ... that is free; a file keeps its ending."""
     # A dot in a run's name, as in module.Class, is no ending.
     ending = path.suffix if path.suffix == ".png" else ""
     stem = path.name.removesuffix(ending)
@@ -131,22 +128,22 @@ def find_free_path(path: Path) -> Path:
 
 
 def format_step(step: int) -> str:
-    """Sorts by step.
+    """The name of a step's file without its ending; such names sort by step.
 
-    >>> step_name(99)
+    >>> format_step(99)
     'step_00099'
     """
     return f"step_{step:05d}"
 
 
 def list_numbered(folder: Path, start: str, ending: str) -> list[tuple[int, Path]]:
-    """The files of a folder whose name has a step between this start and ending, by step, whatever its digits."""
-    found = {path: path.name.removeprefix(start).removesuffix(ending) for path in folder.glob(f"{start}*{ending}")}
-    return sorted(((int(step), path) for path, step in found.items() if step.isdecimal()), key=lambda one: one[0])
+    """List the files named start + step + ending, ordered by step whatever its number of digits."""
+    steps = {path: path.name.removeprefix(start).removesuffix(ending) for path in folder.glob(f"{start}*{ending}")}
+    return sorted(((int(step), path) for path, step in steps.items() if step.isdecimal()), key=lambda pair: pair[0])
 
 
 def list_by_step(folder: Path, ending: str) -> list[Path]:
-    """The files of a folder that `step_name` named, oldest first."""
+    """List the files of a folder that `format_step` named, oldest first."""
     return [path for _, path in list_numbered(folder, "step_", ending)]
 
 
@@ -156,101 +153,12 @@ def packed_path(folder: Path, step: int) -> Path:
 
 
 def list_packed_events(folder: Path) -> dict[int, Path]:
-    """The packed events by their last step, in order."""
+    """Map the last step of each packed file of events to the file, in order."""
     return dict(list_numbered(folder, "until_", ".jsonl.gz"))
 
 
-@contextmanager
-def atomic_write(path: Path, *, lasting: bool = True) -> Iterator[Path]:
-    """A temporary path beside the real one, which it replaces at the end; on an error the real one stays as it was.
-
-    `lasting`: once it is there, a loss of power does not take it away.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        yield temporary
-        if lasting:
-            sync(temporary)
-        temporary.replace(path)
-        if lasting:
-            sync(path.parent)
-    except OSError as error:
-        # By its real name: a failed write tells none, and the temporary one says nothing to anybody.
-        if error.filename in (None, str(temporary)):
-            error.filename = str(path)
-        raise
-    finally:
-        # What went wrong is more interesting than what is left of it.
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk and not only on their way."""
-    if path.is_dir() and os.name == "nt":
-        return
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def append(file: int, data: bytes) -> None:
-    """All of it at the end of an open file, or, on an error, nothing."""
-    size = os.fstat(file).st_size
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(file, rest) :]
-    except OSError:
-        os.ftruncate(file, size)
-        raise
-
-
-@contextmanager
-def atomic_directory(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside the real one, which it becomes at the end; on an error nothing is left.
-
-    An empty folder may be there already.
-    """
-    folder = folder.resolve()
-    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        if folder.exists():
-            folder.rmdir()
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def write_text(path: Path, text: str, *, lasting: bool = True) -> None:
-    """The whole text, or nothing."""
-    with atomic_write(path, lasting=lasting) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def write_json(path: Path, value: Any, *, indent: int | None = None, lasting: bool = True) -> None:
-    """JSON that every reader accepts: no NaN."""
-    write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n", lasting=lasting)
-
-
-def describe_plugin(*, ema: bool, pseudo_labels: bool) -> str:
-    """How a run's plug-in is called, whole or the half that is on.
-
-    >>> plug_in_words(ema=True, pseudo_labels=False)
-    'with EMA only'
-    """
-    if ema and pseudo_labels:
-        return "with Efficient-CLS"
-    return "with EMA only" if ema else "with pseudo labels only" if pseudo_labels else "without Efficient-CLS"
-
-
-def _content(path: Path) -> str:
-    """What is in the way, in the user's words."""
+def _describe_content(path: Path) -> str:
+    """Say what a directory holds, in the user's words."""
     try:
         config = read_yaml(path / "config.yaml")
         options = config["efficient_cls"] or {"ema": False, "pseudo_labels": False}

@@ -1,4 +1,4 @@
-"""Video files: frames upright and with the time at which each is shown, read and written."""
+"""Video files, read and written: frames are upright, each with the time at which it is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from PIL import Image as PillowImage
 from PIL import ImageOps
 
 from leocod.errors import InvalidData
-from leocod.files.images import LARGEST, Image, explain_absence
+from leocod.files.images import LARGEST, Image
+from leocod.files.paths import explain_absence
 from leocod.text import one_line
 
 USUAL_RATE = Fraction(25)
@@ -24,74 +25,76 @@ CONTAINERS = (
     "mjpeg", "mov", "mp4", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mxf", "nut", "obu", "ogg", "webm", "wtv",
     "yuv4mpegpipe",
 )  # fmt: skip
-"""What is read, whatever a file is called. Not all that FFmpeg can: a playlist would have it open other files."""
+"""Containers that are read, whatever a file is called. FFmpeg has more, but a playlist would open other files."""
 
 LIMITS = {"max_pixels": str(LARGEST)}
-"""For a decoder: a frame of more pixels is an error before there is memory for it."""
+"""Options of a decoder: a frame of more pixels is an error before memory is allocated for it."""
 
 
-class Shown(NamedTuple):
-    """A frame of a video."""
+class TimedImage(NamedTuple):
+    """A frame of a video, and when it is shown."""
 
     image: Image
     seconds: Fraction
-    """After the first one."""
+    """Time after the first frame."""
 
 
 class VideoFile:
-    """A video to go through once, frame by frame. What can be known without decoding is known at once."""
+    """A video to be read once, frame by frame. What the header says is known at once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with open_video(path) as container:
             stream = container.streams.video[0]
             self.frames: int | None = stream.frames or None
-            """As many as the file says that it has, if it does."""
+            """Number of frames that the file says it has, if it says."""
             self.rate = Fraction(stream.average_rate or USUAL_RATE)
             self.time_base = Fraction(stream.time_base or 1 / self.rate)
         self.damage: str | None = None
-        """Why the last frame that was read is not the last of the file, if something is known against it."""
+        """Why frames are missing after the last one that was read, if there is a sign that some are."""
         self.corrupt: list[int] = []
-        """Frames, by number from 0, that the decoder could not wholly make out and filled in from others."""
+        """Numbers of frames, from 0, that the decoder could only partly decode and filled in from others."""
 
-    def __iter__(self) -> Iterator[Shown]:
+    def __iter__(self) -> Iterator[TimedImage]:
         with open_video(self.path) as container:
             decoded = container.decode(video=0)
             first: Fraction | None = None
             number = 0
-            while (found := self._next(decoded, number, container.format.name)) is not None:
-                frame, pixels = found
+            while (pair := self._decode_next(decoded, number, container.format.name)) is not None:
+                frame, pixels = pair
                 timed = frame.pts is not None and frame.time_base is not None
                 stamp = Fraction(frame.pts) * frame.time_base if timed else number / self.rate
                 first = stamp if first is None else first
                 if frame.is_corrupt:
                     self.corrupt.append(number)
-                yield Shown(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
+                yield TimedImage(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
             self.damage = f"it says that it has {self.frames} frames"
 
-    def _next(self, decoded: Iterator[Any], number: int, kind: str) -> tuple[Any, Image] | None:
-        """The next frame and its pixels, as they are stored."""
+    def _decode_next(self, decoded: Iterator[Any], number: int, kind: str) -> tuple[Any, Image] | None:
+        """Return the next frame and its pixels as they are stored; None at the end."""
         try:
             frame = next(decoded, None)
             return None if frame is None else (frame, frame.to_ndarray(format="rgb24"))
-        # Not every form of pixels can be turned into the usual one.
+        # Not every pixel format can be converted to RGB.
         except (av.FFmpegError, ValueError, MemoryError) as error:
             if number == 0:
-                raise InvalidData(f"{one_line(self.path)} is not a readable video ({_reason(error)}).") from error
+                raise InvalidData(
+                    f"{one_line(self.path)} is not a readable video ({_explain_error(error)})."
+                ) from error
             # A multipart MJPEG file ends with a boundary, which is read as a broken frame.
             if kind != "mpjpeg":
-                self.damage = _reason(error)
+                self.damage = _explain_error(error)
             return None
 
 
-def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
-    """Write frames as H.264 in mp4, each at its own time; returns how many. The size is that of the first frame."""
+def write_video(path: Path, frames: Iterable[TimedImage], like: VideoFile) -> int:
+    """Write frames as H.264 in mp4, each at its own time; return how many. All get the size of the first frame."""
     count, last = 0, -1
     size: tuple[int, int] | None = None
     with av.open(str(path), "w", format="mp4") as container:
-        # Without frames that refer to later ones: with them the length of a video of uneven rate comes out too short.
+        # No B-frames: with them, a video of uneven rate comes out too short.
         stream = container.add_stream("libx264", rate=like.rate, options={"bf": "0"})
         stream.pix_fmt, stream.codec_context.time_base = "yuv420p", like.time_base
         for image, seconds in frames:
@@ -99,8 +102,8 @@ def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
                 # The codec takes even sizes only.
                 size = (image.shape[0] + image.shape[0] % 2, image.shape[1] + image.shape[1] % 2)
                 stream.height, stream.width = size
-            frame = av.VideoFrame.from_ndarray(_of_size(image, size), format="rgb24")
-            # Always later than the one before, whatever the source says.
+            frame = av.VideoFrame.from_ndarray(_fit_to_size(image, size), format="rgb24")
+            # Always later than the frame before, whatever the source says.
             last = max(last + 1, round(seconds / like.time_base))
             frame.pts, frame.time_base = last, like.time_base
             container.mux(stream.encode(frame))
@@ -111,8 +114,8 @@ def write_video(path: Path, frames: Iterable[Shown], like: VideoFile) -> int:
     return count
 
 
-def _of_size(image: Image, size: tuple[int, int]) -> Image:
-    """A missing line is that beside it; a picture of quite another size is made to fit, with black around it."""
+def _fit_to_size(image: Image, size: tuple[int, int]) -> Image:
+    """Repeat the last row or column where one is missing; fit an image of another size, with black around it."""
     more = (size[0] - image.shape[0], size[1] - image.shape[1])
     if all(missing in (0, 1) for missing in more):
         return np.ascontiguousarray(np.pad(image, ((0, more[0]), (0, more[1]), (0, 0)), mode="edge"))
@@ -120,39 +123,39 @@ def _of_size(image: Image, size: tuple[int, int]) -> Image:
 
 
 def count_quarter_turns(frame: Any) -> int:
-    """How often a decoded frame is to be turned, counterclockwise, to be shown as a player shows it.
+    """Count the quarter turns, counterclockwise, that make a decoded frame upright, as a player shows it.
 
-    A phone writes down how it was held instead of turning the pixels.
+    A phone notes how it was held instead of turning the pixels.
     """
     return int(round(frame.rotation / 90) % 4)
 
 
 def turn_upright(pixels: Image, turns: int) -> Image:
-    """Turned by so many quarters."""
+    """Turn pixels by so many quarters."""
     return np.ascontiguousarray(np.rot90(pixels, turns))
 
 
 def open_video(path: Path) -> Any:
-    """The container of a file with video in it."""
-    if absent := explain_absence(path):
-        raise InvalidData(f"{one_line(path)}: {absent}.")
+    """Open a file with video in it."""
+    if absence := explain_absence(path):
+        raise InvalidData(f"{one_line(path)}: {absence}.")
     try:
-        # By its full path, so that none of its parts can be taken for a protocol. Notes in it may be in any encoding.
+        # The full path, so that no part of it is taken for a protocol. Metadata may be in any encoding.
         container = av.open(
             str(path.absolute()), options={"format_whitelist": ",".join(CONTAINERS)}, metadata_errors="replace"
         )
     except (av.FFmpegError, OSError, ValueError) as error:
         what = "is not a readable video, nor an image"
-        raise InvalidData(f"{one_line(path)} {what} ({_reason(error)}). Is it whole?") from error
-    wrong = _why_unreadable(container)
-    if wrong:
+        raise InvalidData(f"{one_line(path)} {what} ({_explain_error(error)}). Is it whole?") from error
+    problem = _explain_unreadable(container)
+    if problem:
         container.close()
-        raise InvalidData(f"{one_line(path)} {wrong}")
+        raise InvalidData(f"{one_line(path)} {problem}")
     container.streams.video[0].codec_context.options = LIMITS
     return container
 
 
-def _why_unreadable(container: Any) -> str | None:
+def _explain_unreadable(container: Any) -> str | None:
     if not container.streams.video:
         return "has no video in it."
     codec = container.streams.video[0].codec_context
@@ -163,7 +166,7 @@ def _why_unreadable(container: Any) -> str | None:
     return None
 
 
-def _reason(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     if isinstance(error, av.ArgumentError):
         return "it is of a kind that is not read as video"
     return one_line(getattr(error, "strerror", None) or error, 200)

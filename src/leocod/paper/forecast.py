@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
+from leocod.files.atomic import write_json
 from leocod.files.checkpoint import ENDING
-from leocod.files.run_directory import list_numbered, write_json
+from leocod.files.run_directory import list_numbered
 from leocod.paper.cells import Cell, State
 from leocod.paper.pace import Pace, measure
 from leocod.paper.plan import Plan

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidConfig, RunExists
+from leocod.files.atomic import write_text
 from leocod.files.documents import read_yaml
-from leocod.files.run_directory import write_text
 from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
 from leocod.paper.table import Row, Table
 from leocod.run.config import describe_changes, load_config, load_mapping

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from leocod.errors import InvalidRun
-from leocod.files.run_directory import write_text
+from leocod.files.atomic import write_text
 from leocod.paper.cells import Cell
 from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan

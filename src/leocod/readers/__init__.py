@@ -1,1 +1,1 @@
-"""Data sets on disk: one file for each layout, and what they share."""
+"""Readers of data sets: one file for each layout, and what they share."""

@@ -11,62 +11,61 @@ from leocod.errors import InvalidData, UnknownName
 from leocod.text import one_line, shorten
 
 CONTROL = {"Cc", "Cs", "Zl", "Zp"}
-"""Kinds of characters that would break a line, a terminal or a file: a class name stands in all of these."""
-
+"""Unicode categories of characters that break a line, a terminal or a file."""
 
 MOST = 20_000
-"""Classes of the longest list, half as many again as the largest published one. Each costs a detector weights."""
+"""Classes of the longest list; the largest published one has two thirds of that. Each costs a detector weights."""
 
 LONGEST = 200
 """Characters of a name."""
 
 
-def why_unfit(name: str) -> str | None:
-    """Why a class cannot be called that; None when it can."""
+def explain_bad_name(name: str) -> str | None:
+    """Say why a class cannot have this name; None when it can."""
     if len(name) > LONGEST:
         return f"its name has {len(name)} characters: at most {LONGEST} are read. Give it a shorter one."
-    if any(unicodedata.category(one) in CONTROL for one in name):
+    if any(unicodedata.category(letter) in CONTROL for letter in name):
         return "its name has a control character, or half of one that takes two. Give it a name that can be shown."
     return None
 
 
-def why_no_list(names: Sequence[str]) -> str | None:
-    """Why these names cannot be the classes that take part; None when they can."""
+def explain_bad_list(names: Sequence[str]) -> str | None:
+    """Say why these names cannot be the list of classes; None when they can."""
     if not names:
         return "at least one name is needed, or null for all classes"
     if len(names) > MOST:
         return f"{len(names)} names: at most {MOST} can take part"
-    met: set[str] = set()
+    seen: set[str] = set()
     for name in names:
-        if name in met:
+        if name in seen:
             return f"{shorten(name)} is named twice"
-        if wrong := why_unfit(name):
-            return f"{shorten(name)}: {wrong}"
-        met.add(name)
+        if problem := explain_bad_name(name):
+            return f"{shorten(name)}: {problem}"
+        seen.add(name)
     return None
 
 
-def refuse_unfit(names: Sequence[str], file: Path) -> None:
-    """Raise unless every name can be a class's; the file is where they stand."""
+def check_names(names: Sequence[str], file: Path) -> None:
+    """Raise unless each name can be that of a class; `file` is where they stand."""
     for name in names:
-        if wrong := why_unfit(name):
-            raise InvalidData(f"{one_line(file)}, class {shorten(name)}: {wrong}")
+        if problem := explain_bad_name(name):
+            raise InvalidData(f"{one_line(file)}, class {shorten(name)}: {problem}")
 
 
-def class_list(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:
-    """The classes that take part, in order: all that the file has, or the chosen ones. `key`: where it names them."""
+def choose_classes(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:
+    """Return the classes that take part, in order: the chosen ones, or all in the file. `key`: where it names them."""
     if not names:
         raise InvalidData(f"{one_line(file)} names no classes. It should have them {key}.")
     if len(names) > MOST:
         raise InvalidData(f"{one_line(file)} names {len(names)} classes: at most {MOST} are read. Leave some out.")
-    refuse_unfit(names, file)
+    check_names(names, file)
     for name in chosen or ():
         if name not in names:
             raise UnknownName(f"class in {one_line(file)}", name, names)
     return tuple(names if chosen is None else chosen)
 
 
-def class_numbers(names: Mapping[Any, str], classes: Sequence[str]) -> dict[Any, int | None]:
-    """What a file calls a class -> position in the class list; None for one that takes no part."""
+def number_classes(names: Mapping[Any, str], classes: Sequence[str]) -> dict[Any, int | None]:
+    """Map what a file calls a class to its position in the class list; None for one that takes no part."""
     places = {name: number for number, name in enumerate(classes)}
     return {id: places.get(name) for id, name in names.items()}

@@ -1,19 +1,17 @@
-"""What a reader makes of files: frames in order, with their labels, divided into steps and test frames."""
+"""What every reader returns: frames in order with their labels, divided into steps and test frames; and problems."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Literal
 
 from leocod.errors import InvalidData
-from leocod.text import one_line, shorten
+from leocod.text import one_line
 from leocod.types import Labels
 
-Kind = Literal[
+ProblemKind = Literal[
     "file",
     "picture",
     "turned picture",
@@ -33,7 +31,7 @@ Kind = Literal[
     "no test frame",
     "other",
 ]
-"""What `leocod data check` counts problems by."""
+"""The kinds by which `leocod data check` counts problems."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +44,32 @@ class Problem:
     what: str
     """What is wrong with it, and what it should be."""
     breaks: bool = True
-    """Whether the frame, or all of the data, cannot be used. Otherwise it is used all the same."""
+    """Whether the frame, or all of the data, cannot be used. Otherwise it is used in spite of the problem."""
     frame: int | None = None
     """The frame that is lost, when it is one."""
-    kind: Kind = "other"
-    """Of what kind it is: a damaged file, a damaged picture, an impossible box, ..."""
+    kind: ProblemKind = "other"
+    """Such as a damaged file, a damaged picture, an impossible box."""
     fatal: bool = False
-    """Whether it ends every run, also one that leaves broken frames out: which frames there are, or whose labels these
-    are, is not known."""
+    """Whether it ends every run, even one that leaves broken frames out: it is not known which frames there are, or
+    whose labels these are."""
 
     def __str__(self) -> str:
         return one_line(f"{self.file}{f', {self.record}' if self.record else ''}: {self.what}")
 
 
 Report = Callable[[Problem], None]
-"""Whoever reads is told of problems as they are met. Returning from it means: leave that frame out and go on."""
+"""Called by a reader for each problem. If it returns, the reader leaves that frame out and goes on."""
 
 
-def stop(problem: Problem) -> None:
-    """The strictest listener: the first problem that breaks something ends the reading."""
+def raise_problem(problem: Problem) -> None:
+    """The strictest report: the first problem that breaks something ends the reading."""
     if problem.breaks:
         raise InvalidData(str(problem))
 
 
 @dataclass
 class FrameProblems:
-    """Tells of what is wrong with one frame, and remembers whether the frame is lost by it."""
+    """Reports the problems of one frame, and remembers whether one of them breaks the frame."""
 
     report: Report
     file: Path
@@ -85,8 +83,8 @@ class FrameProblems:
         """The file and the record in it."""
         return f"{self.file}{f', {self.record}' if self.record else ''}"
 
-    def __call__(self, part: str, what: str, kind: Kind, *, breaks: bool = True) -> None:
-        """`part` is the record within the frame's own that is wrong; empty for the frame itself."""
+    def add(self, part: str, what: str, kind: ProblemKind, *, breaks: bool = True) -> None:
+        """Report a problem. `part` is the record within the frame's own that is wrong; empty for the frame itself."""
         self.broken |= breaks
         record = " of ".join(name for name in (part, self.record) if name)
         self.report(Problem(self.file, record, what, breaks, self.frame if breaks else None, kind))
@@ -106,29 +104,30 @@ class Entry:
     size: tuple[int, int] | None
     """Height and width in pixels, where the files say; None: only the picture knows."""
     labels: Labels | None
-    """Its true labels. None: nobody has labelled it. Of a broken one only that matters: it has its turn in the draw."""
+    """Its true labels. None: nobody has labelled it. A broken frame that somebody has labelled has empty labels, so
+    that it takes part in the draw of labels."""
     step: int = -1
     """The step that it belongs to."""
     held_out: bool = False
     """A test frame."""
     broken: bool = False
-    """It was met, and has its place, but cannot be used."""
+    """It cannot be used, but keeps its place."""
     record: str = ""
     """Where it is described, for messages: the file, and which record in it."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """All of it, in order. Broken frames keep their place, so that the others keep theirs."""
+    """All frames in order. Broken frames keep their places, so that the others keep theirs."""
 
     classes: tuple[str, ...]
     entries: tuple[Entry, ...]
     given: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Frames labelled a step -> ids of the frames that a published choice labels at that cost."""
+    """Labelled frames a step -> ids of the frames that a published choice labels at that cost."""
 
 
 def split(entries: Iterable[Entry], *, frames_per_step: int, held_out: int) -> tuple[Entry, ...]:
-    """The 16 + 1 split: so many frames in a row are a step, the next ones are held out for testing, and so on.
+    """Split as in the paper, 16 + 1: frames in a row are a step, the next ones are held out for testing, and so on.
 
     A last, shorter step is kept. Ids, videos and order stay as they are.
     """
@@ -141,66 +140,15 @@ def split(entries: Iterable[Entry], *, frames_per_step: int, held_out: int) -> t
     )
 
 
-def up_to(steps: int | None, recording: Recording) -> Recording:
-    """The first steps of a recording with their test frames; all of it when `steps` is None."""
+def limit_steps(recording: Recording, steps: int | None) -> Recording:
+    """Keep the first steps of a recording with their test frames; all of it when `steps` is None."""
     if steps is None:
         return recording
     return replace(recording, entries=tuple(entry for entry in recording.entries if entry.step < steps))
 
 
-class Root:
-    """The folder that a data set may not leave, whatever paths its files name, and wherever links in it lead."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._real = path.resolve()
-        self._is_inside: dict[str, bool] = {}
-        """Folders that were looked at: a data set has many files in few folders."""
-
-    def inside(self, name: str, file: Path, record: str) -> Path:
-        """A path that a file in a data set names; `file` and `record` say where, for the error."""
-        if wrong := self.why_not(name):
-            raise InvalidData(one_line(f"{file}, {record}: {wrong}"))
-        return self.path / name
-
-    def why_not(self, name: str) -> str | None:
-        """What keeps a path from being followed; None when it leads to a place inside. Nothing is opened."""
-        try:
-            encoded = os.fsencode(name)
-        except UnicodeEncodeError:
-            encoded = b"\0"
-        if b"\0" in encoded:
-            return f"the path {shorten(name)} has a character that no file name can have. Correct the name."
-        odd = not name or "\\" in name or name.startswith("/") or ".." in name.split("/")
-        try:
-            if not odd and self._leads_inside(name):
-                return None
-        except OSError as error:
-            if error.errno == ENAMETOOLONG:
-                return f"the path {shorten(name)} is too long for this disk. Give the file a shorter name."
-        # A link to itself.
-        except RuntimeError:
-            pass
-        return (
-            f"the path {shorten(name)} leads outside {self.path}. "
-            "Paths must be relative to it, without '..' or links to elsewhere."
-        )
-
-    def _leads_inside(self, name: str) -> bool:
-        folder, _, _ = name.rpartition("/")
-        path = self.path / name
-        if folder not in self._is_inside:
-            self._is_inside[folder] = path.parent.resolve().is_relative_to(self._real)
-        return self._is_inside[folder] and (not path.is_symlink() or path.resolve().is_relative_to(self._real))
-
-
-def inside(root: Path, name: str, file: Path, record: str) -> Path:
-    """A path that a file in a data set names. It cannot leave the data's root, whatever it says."""
-    return Root(root).inside(name, file, record)
-
-
-def steps_of(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Training frames by step, in order, broken ones in their places."""
+def group_by_step(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Group the training frames by step, in order; broken ones keep their places."""
     steps: list[list[Entry]] = []
     for entry in entries:
         if not entry.held_out:
@@ -209,14 +157,14 @@ def steps_of(entries: Iterable[Entry]) -> list[list[Entry]]:
     return steps
 
 
-def only_layout(asked: str, there: Mapping[str, bool], root: Path) -> str:
-    """The layout to read: the one that is asked for, or, with `auto`, the only one that is there."""
+def choose_layout(layout: str, is_there: Mapping[str, bool], root: Path) -> str:
+    """Return the layout to read: the given one, or, with `auto`, the only one whose files are there."""
     if not root.is_dir():
         raise InvalidData(f"{one_line(root)}: no such folder. Name the one that holds the data set as `root`.")
-    if asked != "auto":
-        return asked
-    found = [name for name, is_there in there.items() if is_there]
-    if len(found) == 1:
-        return found[0]
-    what = "holds none of the layouts" if not found else "holds more than one layout:"
-    raise InvalidData(f"{one_line(root)} {what} {', '.join(found or there)}. Check `root`, or choose with `layout`.")
+    if layout != "auto":
+        return layout
+    there = [name for name, known in is_there.items() if known]
+    if len(there) == 1:
+        return there[0]
+    what = "holds none of the layouts" if not there else "holds more than one layout:"
+    raise InvalidData(f"{one_line(root)} {what} {', '.join(there or is_there)}. Check `root`, or choose with `layout`.")

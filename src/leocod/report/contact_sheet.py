@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
-from leocod.report.jsonfile import legible
+from leocod.files.run_files import make_legible as legible
 from leocod.types import Detections, Image, Labels
 
 GAP = 2

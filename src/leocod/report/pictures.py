@@ -15,7 +15,7 @@ from PIL import Image as PillowImage
 from leocod.errors import InvalidFrame, InvalidRun
 from leocod.evaluation.audit import match_labels
 from leocod.files.images import open_image
-from leocod.report.jsonfile import inside
+from leocod.files.paths import is_inside as inside
 from leocod.report.reading import Run
 from leocod.report.stored import Sample
 from leocod.text import one_line, strip_file_name

@@ -18,9 +18,11 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
 from leocod.events import PseudoLabelAudit
 from leocod.files import documents
-from leocod.files.images import explain_absence
+from leocod.files.paths import explain_absence
+from leocod.files.paths import is_inside as inside
 from leocod.files.run_directory import list_packed_events
-from leocod.report.jsonfile import damaged, inside, legible, read_json, read_lines, read_text
+from leocod.files.run_files import damaged, read_json, read_lines, read_text
+from leocod.files.run_files import make_legible as legible
 from leocod.report.stored import (
     LARGEST,
     LARGEST_LOG,

@@ -11,13 +11,14 @@ import numpy as np
 
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics import Metrics
-from leocod.files.run_directory import describe_plugin, write_text
+from leocod.files.atomic import write_text
 from leocod.report import figures
 from leocod.report.page import rendered
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
 from leocod.report.reading import Run, ap_name
 from leocod.report.sections import sections
 from leocod.report.stored import Held
+from leocod.text import describe_plugin
 
 WARNINGS_SHOWN = 10
 """Of each run; the others are in its events."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod import __version__
+from leocod.files.documents import parse_json
 from leocod.training import distributed
 
 PACKAGES = ("torch", "torchvision", "numpy", "pillow", "pydantic")
@@ -40,7 +40,7 @@ def describe_environment(*, threads: int, device: str, command: Sequence[str]) -
 def add_resumption(file: Path, step: int, now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The content of an environment.json with one more entry under `resumed`, and which versions have changed."""
     try:
-        content: dict[str, Any] = dict(json.loads(file.read_text(encoding="utf-8")))
+        content: dict[str, Any] = dict(parse_json(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         content = dict(now)
     before = (content.get("resumed") or [content])[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,9 +12,10 @@ from typing import Any
 import yaml
 
 from leocod.errors import InvalidConfig, InvalidRun
+from leocod.files.atomic import write_json, write_text
 from leocod.files.checkpoint import newest_checkpoint
-from leocod.files.documents import read_yaml
-from leocod.files.run_directory import RunDirectory, refuse_if_taken, write_json, write_text
+from leocod.files.documents import parse_json, read_yaml
+from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.run.config import ExperimentConfig, describe_changes, load_run_config
 from leocod.run.driver import Saved, drive, restore
 from leocod.run.environment import add_resumption, describe_environment, read_command_line
@@ -246,7 +246,7 @@ def read_finished(directory: RunDirectory) -> dict[str, Any] | None:
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None
     try:
-        results: dict[str, Any] = json.loads(directory.results.read_text(encoding="utf-8"))
+        results: dict[str, Any] = parse_json(directory.results.read_text(encoding="utf-8"))
     except ValueError:
         # Damaged: it is made again from the last checkpoint.
         return None

@@ -1,4 +1,4 @@
-"""A validation error in one line: the key, the wrong value, what is allowed, the nearest key."""
+"""Turn a validation error into one line: the key, the wrong value, what is allowed, the nearest key."""
 
 from __future__ import annotations
 
@@ -23,55 +23,57 @@ SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * LONGEST
 
 
 def explain(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> InvalidConfig:
-    """The first thing that is wrong, and how many more there are."""
+    """Make an error about the first mistake that says how many more there are."""
     first, *others = error.errors()
     keys = [str(key) for key in first["loc"]]
     full_key = ".".join(one_line(key, LONGEST) for key in ([prefix, *keys] if prefix else keys))
     more = f" ({len(others)} more like this.)" if others else ""
-    # A key that is not even a text is as unknown as another.
+    # A key that is not a text is unknown, too.
     if first["type"] in {"extra_forbidden", "invalid_key"}:
-        return InvalidConfig(f"{full_key}: unknown key.{_nearest(kind, keys, prefix)}{more}")
+        return InvalidConfig(f"{full_key}: unknown key.{_suggest_key(kind, keys, prefix)}{more}")
     if first["type"] == "missing":
         return InvalidConfig(f"{full_key}: needed, but not given.{more}")
-    said = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
-    if first["type"] == "value_error" and not said.startswith("Input should"):
-        return InvalidConfig(f"{full_key}: {said}.{more}" if full_key else f"{said}.{more}")
-    return InvalidConfig(f"{full_key} is {_shown(first['input'])}: it should be {_allowed(first, kind, keys)}.{more}")
+    message = one_line(str(first["msg"]).removeprefix("Value error, ").rstrip("."))
+    if first["type"] == "value_error" and not message.startswith("Input should"):
+        return InvalidConfig(f"{full_key}: {message}.{more}" if full_key else f"{message}.{more}")
+    return InvalidConfig(
+        f"{full_key} is {_show_value(first['input'])}: it should be {_describe_allowed(first, kind, keys)}.{more}"
+    )
 
 
-def _nearest(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str:
-    owner = _model_at(kind, keys[:-1])
+def _suggest_key(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str:
+    owner = _find_model(kind, keys[:-1])
     known = sorted([*owner.model_fields, *(["name"] if prefix and len(keys) == 1 else [])]) if owner else []
     near = get_close_matches(keys[-1], known, n=1, cutoff=0.5)
     return f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
 
 
-def _allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
-    owner = _model_at(kind, keys[:-1])
+def _describe_allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:
+    owner = _find_model(kind, keys[:-1])
     field = owner.model_fields.get(keys[-1]) if owner and keys else None
-    said = (
+    rule = (
         str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("Input should ")
     )
     if first["type"] in {"model_type", "model_attributes_type"}:
-        return "a mapping of options" + (", or null" if field and type(None) in _types(field.annotation) else "")
+        return "a mapping of options" + (", or null" if field and type(None) in _list_types(field.annotation) else "")
     named_bound = first["type"].startswith(("greater_than", "less_than"))
-    return _range(field) if field and named_bound else said.rstrip(".")
+    return _describe_range(field) if field and named_bound else rule.rstrip(".")
 
 
-def _shown(value: Any) -> str:
-    """As it stands in YAML, more or less, and not too long."""
+def _show_value(value: Any) -> str:
+    """Show a value about as it stands in YAML, and not too long."""
     words = {None: "null", True: "true", False: "false"}
     if value is None or isinstance(value, bool):
         return words[value]
     try:
-        # Not the whole of it first: a value may be very large, or inside itself.
+        # Not repr: a value may be very large, or contain itself.
         return one_line(SHORT.repr(value), LONGEST)
     except ValueError:
         return "a number of very many digits"
 
 
-def _range(field: FieldInfo) -> str:
-    """The whole range, not only the bound that was crossed."""
+def _describe_range(field: FieldInfo) -> str:
+    """Describe the whole range, not only the bound that was crossed."""
     bounds = [
         words.format(getattr(rule, name))
         for rule in field.metadata
@@ -81,20 +83,17 @@ def _range(field: FieldInfo) -> str:
     return " and ".join(bounds)
 
 
-def _model_at(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
-    """The settings that a path of keys leads to."""
+def _find_model(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
+    """Return the settings that a path of keys leads to."""
     for key in keys:
         field = kind.model_fields.get(key)
-        inner = (
-            [one for one in _types(field.annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
-            if field
-            else []
-        )
-        if not inner:
+        types = _list_types(field.annotation) if field else []
+        models = [inner for inner in types if isinstance(inner, type) and issubclass(inner, BaseModel)]
+        if not models:
             return None
-        kind = inner[0]
+        kind = models[0]
     return kind
 
 
-def _types(annotation: Any) -> list[Any]:
+def _list_types(annotation: Any) -> list[Any]:
     return [annotation, *get_args(annotation)]

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.files.run_directory import describe_plugin
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
-from leocod.text import pluralize
+from leocod.text import describe_plugin, pluralize
 
 
 class Rate(ProgressColumn):

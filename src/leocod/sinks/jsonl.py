@@ -18,7 +18,8 @@ from pydantic import Field
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
-from leocod.files.run_directory import append, atomic_write, list_packed_events, packed_path
+from leocod.files.atomic import append, atomic_write
+from leocod.files.run_directory import list_packed_events, packed_path
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
 
 TOO_LARGE = {"detections", "pseudo", "frames", "truth"}

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from leocod.events import Evaluated, Event, StepLearned
-from leocod.files.run_directory import append
+from leocod.files.atomic import append
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
 

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from leocod.errors import InvalidData, InvalidRun
 from leocod.files.checkpoint import newest_checkpoint
-from leocod.files.images import explain_absence
+from leocod.files.documents import parse_json
+from leocod.files.paths import explain_absence
 from leocod.files.run_directory import RunDirectory
-from leocod.readers.classes import MOST, refuse_unfit
+from leocod.readers.classes import MOST, check_names
 from leocod.text import one_line
 from leocod.weights.fitting import LoadedWeights, rows_for
 from leocod.weights.torch_files import why_no_numbers
@@ -59,9 +60,8 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
     try:
-        names = json.loads(about["classes"])
-    # Brackets within brackets, thousands deep, are a RecursionError.
-    except (KeyError, ValueError, RecursionError) as error:
+        names = parse_json(about["classes"])
+    except (KeyError, ValueError) as error:
         raise InvalidData(
             f"{one_line(path)} has no class names in its metadata. Make such a file with `leocod pretrain` or "
             "`leocod export`."
@@ -70,15 +70,15 @@ def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
         raise InvalidData(f"{one_line(path)} has class names in its metadata that are not a list of names.")
     if len(names) > MOST:
         raise InvalidData(f"{one_line(path)} has {len(names)} class names in its metadata: at most {MOST} are read.")
-    refuse_unfit(names, path)
+    check_names(names, path)
     return tuple(names)
 
 
 def _stride(about: Mapping[str, str]) -> bool | None:
     """What an exported file says of its detector's options; a pre-trained one has no such option."""
     try:
-        options = json.loads(about.get("options", "{}"))
-    except (ValueError, RecursionError):
+        options = parse_json(about.get("options", "{}"))
+    except ValueError:
         return None
     stride = options.get("stride_in_1x1") if isinstance(options, dict) else None
     return stride if isinstance(stride, bool) else None

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData
-from leocod.files.images import explain_absence
+from leocod.files.paths import explain_absence
 from leocod.text import one_line
 
 LARGEST_FILE = 16 << 30

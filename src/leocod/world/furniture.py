@@ -6,7 +6,7 @@ from leocod.world.palette import BRIGHT, DARK, WOOD
 from leocod.world.pen import Pen, Traits, shade
 
 
-def chair(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_chair(pen: Pen, traits: Traits, turn: float) -> None:
     """Seat, back and four legs; the back of slats, a panel or a disc."""
     frame = traits.colour(*WOOD, *DARK)
     cloth = traits.paint(*WOOD, *BRIGHT, patterns=("plain", "plain", "stripes", "checks"))
@@ -48,7 +48,7 @@ def chair(pen: Pen, traits: Traits, turn: float) -> None:
     pen.box(left, seat + depth, right, seat + depth + 0.035, shade(cloth.colour, 0.6))
 
 
-def stool(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_stool(pen: Pen, traits: Traits, turn: float) -> None:
     """A chair without a back: round or square, with a rung."""
     frame = traits.colour(*WOOD, *DARK)
     seat = traits.paint(*WOOD, *BRIGHT, patterns=("plain", "plain", "stripes", "dots"))
@@ -69,7 +69,7 @@ def stool(pen: Pen, traits: Traits, turn: float) -> None:
         pen.ellipse(0.5, high, half, traits.number(0.08, 0.05, 0.11), seat)
 
 
-def bench(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_bench(pen: Pen, traits: Traits, turn: float) -> None:
     """A wide seat and back of slats on iron legs."""
     wood, iron = traits.colour(*WOOD, (70, 110, 80), (60, 60, 64)), traits.colour((45, 45, 48), (90, 90, 92), *WOOD)
     shift, seat = 0.05 * turn, traits.number(0.56, 0.5, 0.64)

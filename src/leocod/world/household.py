@@ -8,7 +8,7 @@ from leocod.world.palette import BRIGHT, CERAMIC, DARK, LEAF, SCREEN, WOOD
 from leocod.world.pen import Pen, Traits, shade
 
 
-def plant(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_plant(pen: Pen, traits: Traits, turn: float) -> None:
     """A pot with a bush, a fan of leaves or a palm."""
     pot = traits.paint((175, 95, 60), *CERAMIC, patterns=("plain", "plain", "stripes", "band"))
     leaf = traits.colour(*LEAF)
@@ -31,7 +31,7 @@ def plant(pen: Pen, traits: Traits, turn: float) -> None:
         pen.polygon(
             [(0.5, height + 0.05), (middle[0] - width, middle[1]), tip, (middle[0] + width, middle[1] + width)], tone
         )
-    pen.turned(
+    pen.lathe(
         [
             (rim, height),
             (rim * 0.97, height + 0.08),
@@ -42,7 +42,7 @@ def plant(pen: Pen, traits: Traits, turn: float) -> None:
     )
 
 
-def book(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_book(pen: Pen, traits: Traits, turn: float) -> None:
     """Standing, lying, open, or a small pile."""
     cover = traits.paint(*BRIGHT, (215, 205, 190), patterns=("plain", "band", "stripes", "plain", "dots"))
     page = (228, 222, 205)
@@ -89,7 +89,7 @@ def book(pen: Pen, traits: Traits, turn: float) -> None:
             pen.box(0.12 + shift, bottom - thick * 0.75, 0.9 + shift, bottom - thick * 0.25, page)
 
 
-def clock(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_clock(pen: Pen, traits: Traits, turn: float) -> None:
     """A face with hours and two hands; round, square, or an alarm clock with bells."""
     rim, face = (
         traits.colour((50, 50, 55), *BRIGHT, *WOOD),
@@ -106,8 +106,8 @@ def clock(pen: Pen, traits: Traits, turn: float) -> None:
     middle, radius = (0.55, 0.43) if build == "alarm" else (0.5, 0.5)
     if build == "square":
         left = 0.5 - 0.48 * squeeze + 0.07 * turn
-        pen.rounded(left, 0.02, left + 0.96 * squeeze, 0.98, shade(rim, 0.6), 0.15)
-        pen.rounded(0.5 - 0.48 * squeeze, 0.02, 0.5 + 0.48 * squeeze, 0.98, rim, 0.15)
+        pen.rounded_box(left, 0.02, left + 0.96 * squeeze, 0.98, shade(rim, 0.6), 0.15)
+        pen.rounded_box(0.5 - 0.48 * squeeze, 0.02, 0.5 + 0.48 * squeeze, 0.98, rim, 0.15)
         radius = 0.46
     else:
         pen.disc(0.5 + 0.07 * turn, middle, radius, shade(rim, 0.6), squeeze)
@@ -127,7 +127,7 @@ def clock(pen: Pen, traits: Traits, turn: float) -> None:
         pen.line([(0.5, middle), (0.5 + sin(angle) * reach * squeeze, middle - cos(angle) * reach)], width, ink)
 
 
-def lamp(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_lamp(pen: Pen, traits: Traits, turn: float) -> None:
     """A shade on a stem, or a desk lamp with an arm."""
     glow = traits.paint(
         (245, 225, 170),
@@ -162,7 +162,7 @@ def lamp(pen: Pen, traits: Traits, turn: float) -> None:
         edge = traits.number(0.45, 0.33, 0.52)
         pen.line([(0.5, edge - 0.1), (0.5, 0.96)], traits.number(0.07, 0.04, 0.13), stem)
         if traits.chance(0.4):
-            pen.turned([(0.06, edge), (0.2, 0.72), (0.12, 0.96)], shade(stem, 1.2))
+            pen.lathe([(0.06, edge), (0.2, 0.72), (0.12, 0.96)], shade(stem, 1.2))
         pen.polygon([(0.5 - top, 0.0), (0.5 + top, 0.0), (0.5 + bottom, edge), (0.5 - bottom, edge)], glow)
         pen.ellipse(0.5, edge, bottom, 0.03, shade(glow.colour, 1.2))
         seam = 0.5 + 0.8 * turn * top
@@ -170,7 +170,7 @@ def lamp(pen: Pen, traits: Traits, turn: float) -> None:
     pen.ellipse(0.5, 0.96, traits.number(0.26, 0.18, 0.36), 0.045, shade(stem, 0.9))
 
 
-def laptop(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_laptop(pen: Pen, traits: Traits, turn: float) -> None:
     """A screen leaning back over a keyboard."""
     shell, screen = traits.colour(*DARK), traits.colour(*SCREEN)
     shear, tilt = 0.12 * turn, traits.number(0.08, -0.02, 0.16)
@@ -198,7 +198,7 @@ def laptop(pen: Pen, traits: Traits, turn: float) -> None:
     pen.polygon([(0.0, 0.95), (1.0, 0.95), (0.98, 1.0), (0.02, 1.0)], shade(shell, 0.7))
 
 
-def monitor(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_monitor(pen: Pen, traits: Traits, turn: float) -> None:
     """A screen on a stand."""
     shell, screen = traits.colour((35, 37, 42), *DARK), traits.colour(*SCREEN)
     bottom = traits.number(0.74, 0.66, 0.82)
@@ -228,7 +228,7 @@ def monitor(pen: Pen, traits: Traits, turn: float) -> None:
         )
 
 
-def backpack(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_backpack(pen: Pen, traits: Traits, turn: float) -> None:
     """A rounded bag with a pocket, a handle and straps."""
     cloth = traits.paint(*BRIGHT, (90, 95, 60), patterns=("plain", "plain", "stripes", "checks", "dots"))
     side = 1 if turn > 0 else -1
@@ -240,8 +240,8 @@ def backpack(pen: Pen, traits: Traits, turn: float) -> None:
         strap,
     )
     half = traits.number(0.36, 0.3, 0.42)
-    pen.rounded(0.5 - half, 0.04, 0.5 + half, 1.0, cloth, traits.number(0.5, 0.25, 0.9))
+    pen.rounded_box(0.5 - half, 0.04, 0.5 + half, 1.0, cloth, traits.number(0.5, 0.25, 0.9))
     flap = traits.number(0.42, 0.34, 0.52)
-    pen.rounded(0.5 - half * 0.75, flap + 0.08, 0.5 + half * 0.75, 0.94, shade(cloth.colour, 0.78), 0.3)
+    pen.rounded_box(0.5 - half * 0.75, flap + 0.08, 0.5 + half * 0.75, 0.94, shade(cloth.colour, 0.78), 0.3)
     pen.line([(0.5 - half * 0.9, flap), (0.5 + half * 0.9, flap)], 0.03, shade(cloth.accent, 0.7))
     pen.line([(0.5, flap + 0.1), (0.5, flap + 0.2)], 0.05, (200, 195, 185))

@@ -30,44 +30,44 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("mug", 19, 17, "top", tableware.mug),
-    Kind("chair", 30, 42, "floor", furniture.chair),
-    Kind("bottle", 12, 29, "top", tableware.bottle),
-    Kind("car", 58, 25, "floor", outdoors.car),
-    Kind("plant", 27, 35, "floor", household.plant),
-    Kind("book", 20, 20, "top", household.book),
-    Kind("lamp", 24, 36, "top", household.lamp),
-    Kind("bench", 54, 29, "floor", furniture.bench),
-    Kind("bowl", 27, 14, "top", tableware.bowl),
-    Kind("laptop", 30, 23, "top", household.laptop),
-    Kind("van", 60, 34, "floor", outdoors.van),
-    Kind("vase", 17, 30, "top", tableware.vase),
-    Kind("clock", 20, 20, "wall", household.clock),
-    Kind("bicycle", 52, 33, "floor", outdoors.bicycle),
-    Kind("stool", 23, 30, "floor", furniture.stool),
-    Kind("monitor", 33, 27, "top", household.monitor),
-    Kind("backpack", 25, 31, "floor", household.backpack),
-    Kind("bus", 78, 38, "floor", outdoors.bus),
-    Kind("hydrant", 19, 30, "floor", outdoors.hydrant),
-    Kind("dog", 40, 32, "floor", outdoors.dog),
+    Kind("mug", 19, 17, "top", tableware.draw_mug),
+    Kind("chair", 30, 42, "floor", furniture.draw_chair),
+    Kind("bottle", 12, 29, "top", tableware.draw_bottle),
+    Kind("car", 58, 25, "floor", outdoors.draw_car),
+    Kind("plant", 27, 35, "floor", household.draw_plant),
+    Kind("book", 20, 20, "top", household.draw_book),
+    Kind("lamp", 24, 36, "top", household.draw_lamp),
+    Kind("bench", 54, 29, "floor", furniture.draw_bench),
+    Kind("bowl", 27, 14, "top", tableware.draw_bowl),
+    Kind("laptop", 30, 23, "top", household.draw_laptop),
+    Kind("van", 60, 34, "floor", outdoors.draw_van),
+    Kind("vase", 17, 30, "top", tableware.draw_vase),
+    Kind("clock", 20, 20, "wall", household.draw_clock),
+    Kind("bicycle", 52, 33, "floor", outdoors.draw_bicycle),
+    Kind("stool", 23, 30, "floor", furniture.draw_stool),
+    Kind("monitor", 33, 27, "top", household.draw_monitor),
+    Kind("backpack", 25, 31, "floor", household.draw_backpack),
+    Kind("bus", 78, 38, "floor", outdoors.draw_bus),
+    Kind("hydrant", 19, 30, "floor", outdoors.draw_hydrant),
+    Kind("dog", 40, 32, "floor", outdoors.draw_dog),
 )
 CLASS_NAMES: tuple[str, ...] = tuple(kind.name for kind in KINDS)
 STRANGER, HAND, EDGE = -1, -2, -3
-"""What belongs to no class: things standing around, the wearer's hand, something close to the camera."""
+"""Things of no class: clutter, the wearer's hand, something close to the camera."""
 
 
 SPRITES_KEPT = 256
-"""Several times what one visit needs: what bounds the memory of a walk of any length."""
+"""Several times what one visit needs. It bounds the memory of a walk of any length."""
 
 
 @lru_cache(maxsize=SPRITES_KEPT)
-def instance_sprite(
+def draw_instance(
     kind: int, key: tuple[int, ...], *, view: int, variation: float, object_size: float, pixels_per_unit: float
 ) -> Sprite:
-    """One instance from one side. The key is the instance: equal keys are the same thing, whatever the view."""
+    """Draw one instance from one side. Equal keys are the same instance, whatever the view."""
     random = np.random.default_rng(key)
     traits = Traits(random, variation)
-    width, height, draw = measures(kind)
+    width, height, draw = get_measures(kind)
     size = object_size * traits.number(1.0, 0.8, 1.25)
     width *= size * traits.number(1.0, 0.82, 1.2)
     height *= size * traits.number(1.0, 0.86, 1.16)
@@ -83,12 +83,12 @@ def instance_sprite(
     )
 
 
-def measures(kind: int) -> tuple[float, float, Callable[[Pen, Traits, float], None]]:
+def get_measures(kind: int) -> tuple[float, float, Callable[[Pen, Traits, float], None]]:
     """Usual width and height, and how it is drawn; also of what belongs to no class."""
     if kind == STRANGER:
-        return 26.0, 26.0, strangers.stranger
+        return 26.0, 26.0, strangers.draw_stranger
     if kind == HAND:
-        return 36.0, 62.0, strangers.hand
+        return 36.0, 62.0, strangers.draw_hand
     if kind == EDGE:
-        return 15.0, 190.0, strangers.edge
+        return 15.0, 190.0, strangers.draw_edge
     return KINDS[kind].width, KINDS[kind].height, KINDS[kind].draw

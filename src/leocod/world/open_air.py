@@ -8,17 +8,17 @@ from leocod.world.panorama import BOARDS, FLOOR, GREENS, HEIGHT, HOUSES, SKIES, 
 from leocod.world.pen import Colour, shade
 
 
-def street(width: float, pixels_per_unit: float, random: np.random.Generator) -> Backdrop:
+def paint_street(width: float, pixels_per_unit: float, random: np.random.Generator) -> Backdrop:
     """House fronts with windows, doors and awnings above a pavement and a road; low walls to put things on."""
-    to = _under_the_sky(width, pixels_per_unit, random)
+    to = _paint_sky(width, pixels_per_unit, random)
     x = -to.any(0, 20)
     while x < width:
         span = to.any(46, 90)
-        _house(to, x, span)
+        _paint_house(to, x, span)
         x += span + (to.any(4, 20) if to.any(0, 1) < 0.3 else 0)
     stone = to.pick(((170, 166, 160), (150, 150, 152), (140, 130, 120)))
     road = to.pick(((82, 84, 88), (98, 96, 96), (70, 72, 80)))
-    _paving(to, stone, FLOOR, FLOOR + 22)
+    _paint_paving(to, stone, FLOOR, FLOOR + 22)
     to.box(0, FLOOR + 22, width, FLOOR + 25, shade(stone, 1.15))
     to.box(0, FLOOR + 25, width, FLOOR + 28, shade(stone, 0.6))
     to.box(0, FLOOR + 28, width, HEIGHT, road)
@@ -31,14 +31,14 @@ def street(width: float, pixels_per_unit: float, random: np.random.Generator) ->
         to.ellipse(
             to.any(0, width), to.any(FLOOR + 32, HEIGHT), to.any(6, 18), to.any(1, 3), shade(road, to.any(0.8, 1.15))
         )
-    _low_walls(to, stone)
-    _posts(to)
+    _paint_low_walls(to, stone)
+    _paint_posts(to)
     return to.finish([(to.any(0, width), 40.0, 60.0, to.any(-0.22, 0.15)) for _ in range(3)])
 
 
-def park(width: float, pixels_per_unit: float, random: np.random.Generator) -> Backdrop:
+def paint_park(width: float, pixels_per_unit: float, random: np.random.Generator) -> Backdrop:
     """Trees and bushes behind a lawn with a path; picnic tables to put things on."""
-    to = _under_the_sky(width, pixels_per_unit, random)
+    to = _paint_sky(width, pixels_per_unit, random)
     green = to.pick(GREENS)
     for _ in range(int(width / 6)):
         to.ellipse(
@@ -58,13 +58,13 @@ def park(width: float, pixels_per_unit: float, random: np.random.Generator) -> B
     path = [(x, top + 3 * float(np.sin(x / 37.0 + top))) for x in np.arange(0, width + 8, 8)]
     to.polygon([*path, *[(x, y + 11 + 2 * float(np.sin(x / 23.0))) for x, y in path[::-1]]], sand)
     for _ in range(int(width / 48)):
-        _tree(to, to.any(0, width), FLOOR + to.any(0, 5), to.any(0.8, 1.3), green)
+        _paint_tree(to, to.any(0, width), FLOOR + to.any(0, 5), to.any(0.8, 1.3), green)
     for left in np.arange(to.any(10, 60), width - 60, to.any(95, 140)):
-        _picnic_table(to, float(left), to.any(48, 66))
+        _paint_picnic_table(to, float(left), to.any(48, 66))
     return to.finish([(to.any(0, width), to.any(60, 150), 40.0, to.any(-0.3, 0.15)) for _ in range(6)])
 
 
-def _under_the_sky(width: float, pixels_per_unit: float, random: np.random.Generator) -> Painter:
+def _paint_sky(width: float, pixels_per_unit: float, random: np.random.Generator) -> Painter:
     to = Painter(width, pixels_per_unit, random)
     upper, lower = SKIES[int(random.integers(len(SKIES)))]
     to.gradient(0, FLOOR, upper, lower)
@@ -77,7 +77,7 @@ def _under_the_sky(width: float, pixels_per_unit: float, random: np.random.Gener
     return to
 
 
-def _house(to: Painter, x: float, span: float) -> None:
+def _paint_house(to: Painter, x: float, span: float) -> None:
     front = to.pick(HOUSES)
     roof = to.any(2, 46)
     to.box(x, roof, x + span, FLOOR, front)
@@ -90,9 +90,9 @@ def _house(to: Painter, x: float, span: float) -> None:
     gap = span / columns
     for top in np.arange(FLOOR - 66, roof - 8, -34)[::1] if roof < FLOOR - 70 else ():
         for number in range(columns):
-            _pane(to, x + gap * number + gap * 0.25, float(top), gap * 0.5, 22, frame, glass)
+            _paint_pane(to, x + gap * number + gap * 0.25, float(top), gap * 0.5, 22, frame, glass)
     if to.any(0, 1) < 0.45:
-        _pane(to, x + 5, FLOOR - 36, span - 26, 28, frame, glass)
+        _paint_pane(to, x + 5, FLOOR - 36, span - 26, 28, frame, glass)
         awning = to.pick(((170, 50, 45), (50, 90, 80), (210, 180, 90), (60, 80, 130)))
         for number in range(int(span / 6)):
             left = x + 2 + number * 6.0
@@ -108,13 +108,13 @@ def _house(to: Painter, x: float, span: float) -> None:
             )
     else:
         for number in range(columns - 1):
-            _pane(to, x + gap * number + gap * 0.22, FLOOR - 36, gap * 0.55, 24, frame, glass)
+            _paint_pane(to, x + gap * number + gap * 0.22, FLOOR - 36, gap * 0.55, 24, frame, glass)
     door = to.pick(BOARDS)
     to.box(x + span - 18, FLOOR - 38, x + span - 5, FLOOR, shade(door, 0.6))
     to.box(x + span - 17, FLOOR - 37, x + span - 6, FLOOR, door)
 
 
-def _pane(to: Painter, x: float, y: float, wide: float, tall: float, frame: Colour, glass: Colour) -> None:
+def _paint_pane(to: Painter, x: float, y: float, wide: float, tall: float, frame: Colour, glass: Colour) -> None:
     to.box(x - 1.2, y - 1.2, x + wide + 1.2, y + tall + 2, frame)
     to.box(x, y, x + wide, y + tall, glass)
     to.polygon(
@@ -123,7 +123,7 @@ def _pane(to: Painter, x: float, y: float, wide: float, tall: float, frame: Colo
     to.box(x + wide / 2 - 0.5, y, x + wide / 2 + 0.5, y + tall, frame)
 
 
-def _paving(to: Painter, stone: Colour, top: float, bottom: float) -> None:
+def _paint_paving(to: Painter, stone: Colour, top: float, bottom: float) -> None:
     to.box(0, top, to.width, bottom, stone)
     y, step = top, 4.0
     while y < bottom:
@@ -135,7 +135,7 @@ def _paving(to: Painter, stone: Colour, top: float, bottom: float) -> None:
         to.line([(0, top + depth), (to.width, top + depth)], 1, shade(stone, 0.6 + 0.08 * depth))
 
 
-def _low_walls(to: Painter, stone: Colour) -> None:
+def _paint_low_walls(to: Painter, stone: Colour) -> None:
     x = to.any(5, 40)
     while x < to.width - 40:
         span = to.any(40, 70)
@@ -151,7 +151,7 @@ def _low_walls(to: Painter, stone: Colour) -> None:
         x += span + to.any(40, 90)
 
 
-def _posts(to: Painter) -> None:
+def _paint_posts(to: Painter) -> None:
     metal = to.pick(((70, 74, 76), (110, 112, 110), (50, 70, 60)))
     for x in np.arange(to.any(10, 80), to.width, to.any(90, 150)):
         left = float(x)
@@ -161,7 +161,7 @@ def _posts(to: Painter) -> None:
             to.box(left - 8, 40, left + 11, 54, to.pick(((200, 60, 50), (60, 90, 150), (230, 225, 215))))
 
 
-def _tree(to: Painter, x: float, foot: float, size: float, green: Colour) -> None:
+def _paint_tree(to: Painter, x: float, foot: float, size: float, green: Colour) -> None:
     bark = to.pick(((92, 72, 56), (110, 100, 90), (70, 56, 48)))
     top = foot - 62 * size
     to.polygon([(x - 4 * size, foot), (x - 2 * size, top), (x + 2 * size, top), (x + 4 * size, foot + 1)], bark)
@@ -177,7 +177,7 @@ def _tree(to: Painter, x: float, foot: float, size: float, green: Colour) -> Non
         )
 
 
-def _picnic_table(to: Painter, x: float, span: float) -> None:
+def _paint_picnic_table(to: Painter, x: float, span: float) -> None:
     wood = to.pick(BOARDS)
     top = FLOOR - 14
     to.ellipse(x + span / 2, FLOOR + 7, span / 2, 3, shade(wood, 0.3))

@@ -8,7 +8,7 @@ from leocod.world.palette import BRIGHT, DARK, PAINTWORK, TYRE, WINDOW, WOOD
 from leocod.world.pen import Colour, Pen, Traits, mix, shade
 
 
-def _wheels(pen: Pen, traits: Traits, xs: tuple[float, ...], radius: float) -> None:
+def _draw_wheels(pen: Pen, traits: Traits, xs: tuple[float, ...], radius: float) -> None:
     hub = traits.colour((170, 172, 176), (90, 90, 94), (210, 210, 212))
     for x in xs:
         pen.disc(x, 1 - radius, radius, TYRE)
@@ -16,12 +16,12 @@ def _wheels(pen: Pen, traits: Traits, xs: tuple[float, ...], radius: float) -> N
         pen.disc(x, 1 - radius, radius * 0.18, (60, 60, 62))
 
 
-def _lights(pen: Pen, front: float, back: float, y: float) -> None:
+def _draw_lights(pen: Pen, front: float, back: float, y: float) -> None:
     pen.ellipse(front, y, 0.022, 0.05, (245, 240, 205))
     pen.ellipse(back, y, 0.02, 0.05, (190, 35, 30))
 
 
-def _corner(pen: Pen, colour: Colour, turn: float, top: float, bottom: float) -> None:
+def _draw_corner(pen: Pen, colour: Colour, turn: float, top: float, bottom: float) -> None:
     """The face towards the viewer when it does not stand square: the front on the left, the back on the right."""
     wide, tone = 0.16 * abs(turn), shade(colour, 0.62)
     if turn > 0:
@@ -30,7 +30,7 @@ def _corner(pen: Pen, colour: Colour, turn: float, top: float, bottom: float) ->
         pen.polygon([(0.99, top + 0.03), (1 - wide, top), (1 - wide, bottom), (0.99, bottom - 0.03)], tone)
 
 
-def car(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_car(pen: Pen, traits: Traits, turn: float) -> None:
     """Bonnet, cabin and boot over two wheels."""
     body = traits.paint(*PAINTWORK, patterns=("plain", "plain", "plain", "band"))
     belt, roof = traits.number(0.46, 0.4, 0.52), traits.number(0.05, 0.0, 0.12)
@@ -62,14 +62,14 @@ def car(pen: Pen, traits: Traits, turn: float) -> None:
     )
     pen.line([(middle, belt), (middle, 0.8)], 0.012, shade(body.colour, 0.6))
     pen.box(0.01, 0.76, 0.99, 0.85, shade(body.colour, 0.55))
-    _corner(pen, body.colour, turn, belt + 0.12, 0.84)
-    _lights(pen, 0.035, 0.975, 0.6)
-    _wheels(
+    _draw_corner(pen, body.colour, turn, belt + 0.12, 0.84)
+    _draw_lights(pen, 0.035, 0.975, 0.6)
+    _draw_wheels(
         pen, traits, (traits.number(0.2, 0.17, 0.23), traits.number(0.79, 0.76, 0.83)), traits.number(0.19, 0.16, 0.22)
     )
 
 
-def van(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_van(pen: Pen, traits: Traits, turn: float) -> None:
     """One box with a short nose; few or no windows behind the driver."""
     body = traits.paint((235, 235, 230), *PAINTWORK, patterns=("plain", "plain", "band", "stripes"))
     belt, nose = traits.number(0.45, 0.4, 0.52), traits.number(0.1, 0.04, 0.2)
@@ -95,16 +95,16 @@ def van(pen: Pen, traits: Traits, turn: float) -> None:
     for x in (front + 0.19, front + 0.44):
         pen.line([(x, 0.05), (x, 0.82)], 0.012, shade(body.colour, 0.65))
     pen.box(0.0, 0.79, 1.0, 0.87, shade(body.colour, 0.5))
-    _corner(pen, body.colour, turn, belt + 0.08, 0.86)
-    _lights(pen, 0.025, 0.985, 0.64)
-    _wheels(pen, traits, (0.2, traits.number(0.8, 0.75, 0.84)), traits.number(0.155, 0.13, 0.18))
+    _draw_corner(pen, body.colour, turn, belt + 0.08, 0.86)
+    _draw_lights(pen, 0.025, 0.985, 0.64)
+    _draw_wheels(pen, traits, (0.2, traits.number(0.8, 0.75, 0.84)), traits.number(0.155, 0.13, 0.18))
 
 
-def bus(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_bus(pen: Pen, traits: Traits, turn: float) -> None:
     """A long box with a row of windows, now and then two."""
     body = traits.paint((185, 45, 40), *PAINTWORK, patterns=("plain", "band", "plain", "stripes"))
     glass = mix(WINDOW, (150, 180, 200), float(traits.random.uniform(0, 0.7)))
-    pen.rounded(0.0, 0.0, 1.0, 0.9, body, 0.14)
+    pen.rounded_box(0.0, 0.0, 1.0, 0.9, body, 0.14)
     decks = 2 if traits.chance(0.3) else 1
     top, deep = (0.08, 0.2) if decks == 2 else (traits.number(0.14, 0.1, 0.2), traits.number(0.33, 0.26, 0.38))
     count = int(traits.number(6, 4, 8.5))
@@ -117,14 +117,14 @@ def bus(pen: Pen, traits: Traits, turn: float) -> None:
     pen.box(door, top + 0.04, door + 0.1, 0.84, shade(glass, 0.75))
     pen.line([(0.0, 0.62), (1.0, 0.62)], 0.02, body.accent)
     pen.box(0.0, 0.83, 1.0, 0.9, shade(body.colour, 0.5))
-    _corner(pen, body.colour, turn, 0.1, 0.88)
-    _lights(pen, 0.02, 0.985, 0.72)
-    _wheels(
+    _draw_corner(pen, body.colour, turn, 0.1, 0.88)
+    _draw_lights(pen, 0.02, 0.985, 0.72)
+    _draw_wheels(
         pen, traits, (traits.number(0.22, 0.18, 0.28), traits.number(0.78, 0.72, 0.84)), traits.number(0.12, 0.1, 0.14)
     )
 
 
-def bicycle(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_bicycle(pen: Pen, traits: Traits, turn: float) -> None:
     """Two wheels, a frame, a saddle and handlebars."""
     frame, radius = traits.colour(*BRIGHT, *DARK), traits.number(0.31, 0.27, 0.34)
     squeeze = 1 - 0.2 * abs(turn)
@@ -148,7 +148,7 @@ def bicycle(pen: Pen, traits: Traits, turn: float) -> None:
     ):
         pen.line([start, end], width, frame)
     pen.line([head, (0.66, 0.1), (traits.number(0.74, 0.6, 0.78), 0.06)], 0.035, (50, 50, 52))
-    pen.rounded(0.32, 0.13, 0.5, 0.21, (45, 40, 38), 0.8)
+    pen.rounded_box(0.32, 0.13, 0.5, 0.21, (45, 40, 38), 0.8)
     pen.disc(crank[0], crank[1], 0.08, (90, 90, 92), squeeze)
     across, down = 0.07 * cos(2 * turn), 0.14 * sin(2 * turn)
     pen.line([(crank[0] - across, crank[1] - down), (crank[0] + across, crank[1] + down)], 0.03, (60, 60, 62))
@@ -156,7 +156,7 @@ def bicycle(pen: Pen, traits: Traits, turn: float) -> None:
         pen.polygon([(0.74, 0.12), (0.95, 0.12), (0.92, 0.36), (0.77, 0.36)], traits.colour(*WOOD))
 
 
-def hydrant(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_hydrant(pen: Pen, traits: Traits, turn: float) -> None:
     """A cast-iron body with a cap and nozzles to the sides."""
     iron = traits.colour((190, 45, 35), (215, 175, 50), (60, 110, 160), (150, 150, 150), (60, 130, 80))
     cap = traits.colour((200, 195, 185), (190, 45, 35), (215, 175, 50), (50, 50, 54))
@@ -166,8 +166,8 @@ def hydrant(pen: Pen, traits: Traits, turn: float) -> None:
     y = traits.number(0.45, 0.4, 0.55)
     pen.box(0.5 - arm, y - 0.07, 0.5 + arm, y + 0.07, shade(iron, 0.8))
     for side in (-1, 1):
-        pen.rounded(0.5 + side * arm - 0.06, y - 0.1, 0.5 + side * arm + 0.06, y + 0.1, cap, 0.3)
-    pen.turned(
+        pen.rounded_box(0.5 + side * arm - 0.06, y - 0.1, 0.5 + side * arm + 0.06, y + 0.1, cap, 0.3)
+    pen.lathe(
         [
             (0.05, 0.0),
             (0.07, 0.05),
@@ -186,7 +186,7 @@ def hydrant(pen: Pen, traits: Traits, turn: float) -> None:
     pen.box(0.5 - half * 1.15, shoulder, 0.5 + half * 1.15, shoulder + 0.05, shade(iron, 0.7))
 
 
-def dog(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_dog(pen: Pen, traits: Traits, turn: float) -> None:
     """Standing or sitting; ears up or hanging."""
     coat = traits.paint(
         (150, 100, 60),

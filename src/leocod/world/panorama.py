@@ -110,7 +110,9 @@ class Painter:
         """Put light pools (x, y, reach, strength) and grime over the picture."""
         pixels = np.asarray(self.picture.filter(ImageFilter.BoxBlur(0.4)), np.float32)
         height, width = pixels.shape[:2]
-        field = _cloud(self.random, (height, width), 7, 0.055) + _cloud(self.random, (height, width), 60, 0.035)
+        field = _draw_noise(self.random, (height, width), 7, 0.055) + _draw_noise(
+            self.random, (height, width), 60, 0.035
+        )
         y, x = np.mgrid[0:height:8, 0:width:8].astype(np.float32) / self.scale
         pools = np.zeros_like(x)
         for middle_x, middle_y, reach, strength in lights:
@@ -121,7 +123,7 @@ class Painter:
         return Backdrop(Image.fromarray(lit), self.width, self.scale, tuple(self.tops))
 
 
-def _cloud(random: np.random.Generator, size: tuple[int, int], cells: int, strength: float) -> NDArray[np.float32]:
+def _draw_noise(random: np.random.Generator, size: tuple[int, int], cells: int, strength: float) -> NDArray[np.float32]:
     """Smooth noise around 0, about `cells` bumps high."""
     height, width = size
     grid = random.normal(0, strength, (cells, max(2, cells * width // height))).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What one thing looks like: its own traits, the pen that draws it, and the sprite that remains of the drawing."""
+"""How one thing is drawn: the traits of an instance, the pen that draws it, and the finished sprite."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Point = tuple[float, float]
 
 OVERSAMPLING = 3
 MARGIN = 0.08
-"""Room around the drawing, as a share of its longer side: for handles that stick out, and for the shadow."""
+"""Room around the drawing for handles and the shadow, as a share of its longer side."""
 SHADOW_ALPHA = 90
-"""Below one half: a shadow darkens what it falls on but never belongs to the thing, so boxes do not include it."""
+"""Below one half, so that a shadow darkens the ground but is not part of the thing's box."""
 
 
 def clip_colour(values: Sequence[float] | NDArray[np.float64]) -> Colour:
@@ -38,7 +38,7 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
 
 
 class Traits:
-    """The draws that make an instance differ from its class: all of them shrink to the template at variation 0."""
+    """The random traits of an instance. At variation 0 every instance is the template of its class."""
 
     def __init__(self, random: np.random.Generator, variation: float) -> None:
         self.random = random
@@ -95,7 +95,7 @@ PATTERNS = ("plain", "stripes", "dots", "checks", "speckle", "band")
 
 
 @lru_cache(maxsize=64)
-def pattern_mask(pattern: str, size: tuple[int, int], period: float, angle: float) -> Image.Image:
+def make_pattern_mask(pattern: str, size: tuple[int, int], period: float, angle: float) -> Image.Image:
     """Where the accent colour goes, over a canvas of this size."""
     width, height = size
     y, x = np.mgrid[0:height, 0:width] / max(size)
@@ -153,7 +153,7 @@ class Pen:
             part = Image.new("L", self.size, 0)
             ImageDraw.Draw(part).polygon(placed, fill=255)
             printed = Image.new("RGB", self.size, paint.colour)
-            pattern = pattern_mask(paint.pattern, self.size, round(paint.period, 2), paint.angle)
+            pattern = make_pattern_mask(paint.pattern, self.size, round(paint.period, 2), paint.angle)
             printed.paste(paint.accent, (0, 0), pattern)
             self.canvas.paste(printed, (0, 0), part)
         else:
@@ -163,7 +163,7 @@ class Pen:
     def box(self, left: float, top: float, right: float, bottom: float, paint: Paint | Colour) -> None:
         self.polygon([(left, top), (right, top), (right, bottom), (left, bottom)], paint)
 
-    def rounded(
+    def rounded_box(
         self, left: float, top: float, right: float, bottom: float, paint: Paint | Colour, r: float = 0.3
     ) -> None:
         """A box with round corners; `r` is a share of its shorter side."""
@@ -195,7 +195,7 @@ class Pen:
         self.on_canvas.line(placed, fill=colour, width=pixels, joint="curve")
         self.on_mask.line(placed, fill=255, width=pixels, joint="curve")
 
-    def turned(self, profile: Sequence[Point], paint: Paint | Colour, x: float = 0.5) -> None:
+    def lathe(self, profile: Sequence[Point], paint: Paint | Colour, x: float = 0.5) -> None:
         """A shape as from a lathe: (half width, height) pairs from top to bottom, joined smoothly."""
         halves, heights = np.asarray(profile, dtype=float).T
         steps = np.linspace(0, len(profile) - 1, 6 * len(profile))
@@ -218,7 +218,7 @@ class Pen:
         lit = np.clip(np.asarray(colour, np.float32) * shading[:, :, None], 0, 255).astype(np.uint8)
         colour = Image.fromarray(lit)
         if shadow:
-            colour, coverage = self._with_shadow(colour, coverage, light)
+            colour, coverage = self._add_shadow(colour, coverage, light)
         levels = [(colour, coverage)]
         while min(levels[-1][1].size) >= 8 and len(levels) < 4:
             levels.append((levels[-1][0].reduce(2), levels[-1][1].reduce(2)))
@@ -229,7 +229,7 @@ class Pen:
             (0.5, (self.margin + self.height) / (self.height + 2 * self.margin)),
         )
 
-    def _with_shadow(self, colour: Image.Image, coverage: Image.Image, light: float) -> tuple[Image.Image, Image.Image]:
+    def _add_shadow(self, colour: Image.Image, coverage: Image.Image, light: float) -> tuple[Image.Image, Image.Image]:
         width, height = coverage.size
         foot = (self.margin + self.height) / (self.height + 2 * self.margin) * height
         depth = max(1.5, 0.06 * height)

@@ -1,4 +1,4 @@
-"""Rooms and streets: what each looks like, in which light, and which things live there."""
+"""Places, such as rooms and streets: what each looks like, in which light, and which things are in it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leocod.world.objects import CLASS_NAMES, KINDS, STRANGER, Spot
-from leocod.world.open_air import park, street
+from leocod.world.open_air import paint_park, paint_street
 from leocod.world.panorama import FLOOR, GROUND_DEPTH, Backdrop
-from leocod.world.rooms import indoor
+from leocod.world.rooms import paint_room
 
 UNITS_PER_INSTANCE = 29.0
-"""A place grows with its number of things, so that a view shows as many whatever their number."""
+"""A place grows with its number of things, so that a view always shows about as many."""
 STRAY_SHARE = 0.06
-"""Of the things in a place that nobody would look for there."""
+"""Share of the things in a place that are unusual there."""
 PORTABLE_WIDTH = 45.0
-"""Only what is smaller strays: a mug on a wall in the street, but no bus in the bedroom."""
+"""Only smaller things are found in unusual places: a mug in the street, but no bus in the bedroom."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ class Item:
     kind: int
     """Position in KINDS, or STRANGER."""
     key: tuple[int, ...]
-    """Which instance it is; its looks follow from it."""
+    """Which instance it is; it determines the looks."""
     x: float
     y: float
     """Where it stands, in the panorama's units."""
     depth: float
-    """What is further down in the picture is nearer and hides what is behind."""
+    """Things further down in the picture are nearer, and hide those behind."""
     scale: float
     mirrored: bool
 
 
 @dataclass(frozen=True)
 class Place:
-    """One place of one world: it looks the same whenever one comes back, except for what was moved or replaced."""
+    """One place of one world. At each visit it looks the same, except for things that were moved or replaced."""
 
     number: int
     setting: Setting
@@ -82,7 +82,7 @@ class Place:
 
 
 def settle(seed: int, places: int, kinds: Sequence[int]) -> tuple[tuple[Setting, tuple[int, ...]], ...]:
-    """Which settings a world has and which of `kinds` lives where; every kind lives somewhere."""
+    """Choose the settings of a world, and which of `kinds` are in which place; every kind is in some place."""
     random = np.random.default_rng([seed, 1])
     order = [int(number) for _ in range(places // len(SETTINGS) + 1) for number in random.permutation(len(SETTINGS))]
     settings = [SETTINGS[number] for number in order[:places]]
@@ -108,24 +108,24 @@ def build(
     view_width: float,
     pixels_per_unit: float,
 ) -> Place:
-    """Paint the place and decide what is in it."""
+    """Paint a place, and decide what is in it."""
     random = np.random.default_rng([seed, 2, number])
     width = max(UNITS_PER_INSTANCE * instances, 1.9 * view_width) + 70
     if setting.look == "street":
-        backdrop = street(width, pixels_per_unit, random)
+        backdrop = paint_street(width, pixels_per_unit, random)
     elif setting.look == "park":
-        backdrop = park(width, pixels_per_unit, random)
+        backdrop = paint_park(width, pixels_per_unit, random)
     else:
-        backdrop = indoor(width, pixels_per_unit, random, setting.look)
+        backdrop = paint_room(width, pixels_per_unit, random, setting.look)
     warmth, brightness = random.normal(0, 0.07), random.uniform(0.72, 1.08)
     light = np.asarray([1 + warmth, 1 + random.normal(0, 0.02), 1 - warmth], np.float32) * np.float32(brightness)
-    return Place(number, setting, backdrop, light, _inventory(random, residents, kinds, instances), seed)
+    return Place(number, setting, backdrop, light, _choose_inventory(random, residents, kinds, instances), seed)
 
 
-def _inventory(
+def _choose_inventory(
     random: np.random.Generator, residents: Sequence[int], kinds: Sequence[int], instances: int
 ) -> tuple[int, ...]:
-    """Every resident once while there is room, then the usual ones more often, and a few strays."""
+    """Choose every resident once while there is room, then the usual ones more often, and a few unusual ones."""
     chosen = list(residents[:instances])
     odds = 1.0 / (np.arange(len(residents)) + 1.5)
     more = random.choice(len(residents), max(0, instances - len(chosen)), p=odds / odds.sum())
@@ -139,22 +139,22 @@ def _inventory(
 
 
 def furnish(place: Place, visit: int, *, renewal: float, clutter: float) -> tuple[Item, ...]:
-    """What stands where during one visit: some things have been replaced since the last one, most have been moved."""
+    """Decide what stands where during one visit: some things were replaced since the last visit, most were moved."""
     random = np.random.default_rng([place.seed, 3, place.number, visit])
     slots = random.permutation(len(place.inventory))
     items = []
     for number, kind in enumerate(place.inventory):
         renewed = random.random() < renewal
         key = (place.seed, 4, place.number, number, visit + 1 if renewed else 0)
-        items.append(_put(place, random, kind, key, (slots[number] + random.random()) / len(slots)))
+        items.append(_place_item(place, random, kind, key, (slots[number] + random.random()) / len(slots)))
     count = round(0.5 * clutter * len(items))
     for number in range(count):
         key = (place.seed, 5, place.number, number, visit + 1 if number % 2 else 0)
-        items.append(_put(place, random, STRANGER, key, (number + float(random.random())) / count))
+        items.append(_place_item(place, random, STRANGER, key, (number + float(random.random())) / count))
     return tuple(sorted(items, key=lambda item: item.depth))
 
 
-def _put(place: Place, random: np.random.Generator, kind: int, key: tuple[int, ...], along: float) -> Item:
+def _place_item(place: Place, random: np.random.Generator, kind: int, key: tuple[int, ...], along: float) -> Item:
     x = 40 + float(along) * (place.backdrop.width - 80)
     spot: Spot = KINDS[kind].spot if kind != STRANGER else ("floor" if random.random() < 0.6 else "top")
     near = float(random.uniform(0.15, 1.0))

@@ -8,28 +8,28 @@ from leocod.world.panorama import BOARDS, FLOOR, GREENS, HEIGHT, HOUSES, SKIES, 
 from leocod.world.pen import Colour, mix, shade
 
 
-def indoor(width: float, pixels_per_unit: float, random: np.random.Generator, furniture: str) -> Backdrop:
+def paint_room(width: float, pixels_per_unit: float, random: np.random.Generator, furniture: str) -> Backdrop:
     """A room: a patterned wall, a floor in perspective, windows, doors, pictures, and furniture to put things on."""
     to = Painter(width, pixels_per_unit, random)
-    _wall(to, to.pick(WALLS))
-    _floor(to, to.pick(BOARDS))
+    _paint_wall(to, to.pick(WALLS))
+    _paint_floor(to, to.pick(BOARDS))
     lights = [(to.any(0, width), 60.0, to.any(30, 60), to.any(-0.15, 0.22)) for _ in range(int(width / 140) + 1)]
     x = to.any(4, 24)
     while x < width - 30:
         feature = ("window", "picture", "door", "plain", "shelf", "cupboard", "radiator")[int(random.integers(7))]
         if feature == "window":
             span = to.any(36, 58)
-            _window(to, x, span)
+            _paint_window(to, x, span)
             lights.append((x + span / 2, FLOOR + 34, 24.0, 0.22))
         elif feature == "door":
             span = to.any(32, 40)
-            _door(to, x, span)
+            _paint_door(to, x, span)
         elif feature == "picture":
             span = to.any(18, 34)
-            _picture(to, x, span)
+            _paint_picture(to, x, span)
         elif feature == "cupboard":
             span = to.any(30, 48)
-            _cupboard(to, x, span)
+            _paint_cupboard(to, x, span)
         elif feature == "radiator":
             span = to.any(26, 40)
             for left in np.arange(x, x + span, 4.0):
@@ -53,12 +53,12 @@ def indoor(width: float, pixels_per_unit: float, random: np.random.Generator, fu
     x = to.any(6, 30)
     while x < width - 50:
         span = to.any(52, 86)
-        _table(to, x, min(span, width - 8 - x), furniture)
+        _paint_table(to, x, min(span, width - 8 - x), furniture)
         x += span + to.any(18, 50)
     return to.finish(lights)
 
 
-def _wall(to: Painter, colour: Colour) -> None:
+def _paint_wall(to: Painter, colour: Colour) -> None:
     to.gradient(0, FLOOR, shade(colour, 0.88), colour)
     pattern = ("stripes", "bricks", "tiles", "panel", "plain")[int(to.random.integers(5))]
     darker = shade(colour, to.any(0.86, 0.95))
@@ -81,7 +81,7 @@ def _wall(to: Painter, colour: Colour) -> None:
     to.box(0, FLOOR - 5, to.width, FLOOR, shade(colour, 1.12 if to.any(0, 1) < 0.5 else 0.6))
 
 
-def _floor(to: Painter, colour: Colour) -> None:
+def _paint_floor(to: Painter, colour: Colour) -> None:
     to.box(0, FLOOR, to.width, HEIGHT, colour)
     middle = to.width / 2
     gap = to.any(8, 22)
@@ -113,7 +113,7 @@ def _floor(to: Painter, colour: Colour) -> None:
         to.line([(0, FLOOR + depth), (to.width, FLOOR + depth)], 1, shade(colour, 0.55 + 0.07 * depth))
 
 
-def _window(to: Painter, x: float, span: float) -> None:
+def _paint_window(to: Painter, x: float, span: float) -> None:
     upper, lower = SKIES[int(to.random.integers(len(SKIES)))]
     frame = to.pick(((225, 222, 215), (90, 70, 55), (60, 64, 70)))
     top, bottom = to.any(24, 36), to.any(82, 90)
@@ -140,7 +140,7 @@ def _window(to: Painter, x: float, span: float) -> None:
                 )
 
 
-def _door(to: Painter, x: float, span: float) -> None:
+def _paint_door(to: Painter, x: float, span: float) -> None:
     wood = to.pick(BOARDS + WALLS)
     to.box(x - 3, 34, x + span + 3, FLOOR, shade(wood, 0.7))
     to.box(x, 37, x + span, FLOOR, wood)
@@ -150,7 +150,7 @@ def _door(to: Painter, x: float, span: float) -> None:
     to.ellipse(x + span - 4, 78, 1.6, 1.6, (200, 180, 110))
 
 
-def _cupboard(to: Painter, x: float, span: float) -> None:
+def _paint_cupboard(to: Painter, x: float, span: float) -> None:
     """Open shelves with boxes and baskets in them."""
     wood = to.pick(BOARDS)
     top = to.any(26, 50)
@@ -167,7 +167,7 @@ def _cupboard(to: Painter, x: float, span: float) -> None:
             left = right + to.any(1, 9)
 
 
-def _picture(to: Painter, x: float, span: float) -> None:
+def _paint_picture(to: Painter, x: float, span: float) -> None:
     top, tall = to.any(34, 52), to.any(16, 28)
     to.box(x, top, x + span, top + tall, shade(to.pick(BOARDS), 0.6))
     inner = to.pick(WALLS + GREENS)
@@ -183,7 +183,7 @@ def _picture(to: Painter, x: float, span: float) -> None:
         )
 
 
-def _table(to: Painter, x: float, span: float, furniture: str) -> None:
+def _paint_table(to: Painter, x: float, span: float, furniture: str) -> None:
     wood = to.pick(BOARDS + WALLS[-2:])
     top = to.any(88, 97)
     if furniture == "counter" or (furniture == "mixed" and to.any(0, 1) < 0.5):

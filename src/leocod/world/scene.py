@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from leocod.world.objects import EDGE, HAND, VIEWS, instance_sprite
+from leocod.world.objects import EDGE, HAND, VIEWS, draw_instance
 from leocod.world.panorama import FLOOR
 from leocod.world.pen import Sprite
 from leocod.world.places import Item, Place
@@ -136,7 +136,7 @@ def _draw_item(
         return 0
     bearing = (item.x - camera.x) / optics.view_width
     view = min(VIEWS - 1, max(0, int(VIEWS * (0.5 + 0.5 * bearing + 1.1 * (draws[0] - 0.5)))))
-    sprite = instance_sprite(
+    sprite = draw_instance(
         item.kind,
         item.key,
         view=view,
@@ -193,7 +193,7 @@ def _draw_occluders(canvas: Image.Image, owners: Image.Image, optics: Optics, ra
         if luck >= odds * optics.clutter:
             continue
         sharpness = 1.0 if kind == HAND else 0.15
-        sprite = instance_sprite(
+        sprite = draw_instance(
             kind,
             (17, int(16 * draws[2])),
             view=int(VIEWS * draws[3]),

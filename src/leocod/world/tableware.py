@@ -8,7 +8,7 @@ from leocod.world.palette import BRIGHT, CERAMIC, GLASS
 from leocod.world.pen import PATTERNS, Pen, Traits, mix, shade
 
 
-def mug(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_mug(pen: Pen, traits: Traits, turn: float) -> None:
     """A straight or bellied cup with a handle that turns away and comes back."""
     paint = traits.paint(*CERAMIC, patterns=PATTERNS)
     foot, rim = traits.number(0.29, 0.2, 0.34), traits.number(0.32, 0.27, 0.37)
@@ -18,7 +18,7 @@ def mug(pen: Pen, traits: Traits, turn: float) -> None:
     grip = shade(paint.colour, 0.85)
     ring = [(0.5 + side * (rim + reach * sin(a)), 0.5 - loop * cos(a)) for a in (pi * k / 10 for k in range(11))]
     pen.line(ring, traits.number(0.085, 0.06, 0.11), grip)
-    pen.turned([(rim, 0.12), (waist, 0.5), (foot, 0.9), (foot * 0.85, 1.0)], paint)
+    pen.lathe([(rim, 0.12), (waist, 0.5), (foot, 0.9), (foot * 0.85, 1.0)], paint)
     opening = traits.number(0.1, 0.06, 0.13)
     pen.ellipse(0.5, 0.13, rim, opening, shade(paint.colour, 1.15))
     pen.ellipse(
@@ -26,13 +26,13 @@ def mug(pen: Pen, traits: Traits, turn: float) -> None:
     )
 
 
-def bowl(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_bowl(pen: Pen, traits: Traits, turn: float) -> None:
     """Wide and low, open to the top, sometimes with fruit in it."""
     paint = traits.paint(*CERAMIC, patterns=PATTERNS)
     rim, foot = traits.number(0.48, 0.43, 0.5), traits.number(0.2, 0.13, 0.3)
     belly = traits.number(0.4, 0.33, 0.47)
     opening = traits.number(0.2, 0.13, 0.27) + 0.02 * turn
-    pen.turned([(rim, 0.25), (belly, 0.65), (foot, 0.94), (foot, 1.0)], paint)
+    pen.lathe([(rim, 0.25), (belly, 0.65), (foot, 0.94), (foot, 1.0)], paint)
     pen.ellipse(0.5, 0.24, rim, opening, shade(paint.colour, 1.15))
     pen.ellipse(0.5, 0.27, rim * 0.88, opening * 0.78, shade(paint.colour, 0.6))
     if traits.chance(0.45):
@@ -41,12 +41,12 @@ def bowl(pen: Pen, traits: Traits, turn: float) -> None:
             pen.disc(0.5 + (number - 1.5) * 0.16, 0.24 - 0.05 * (number % 2), 0.15, shade(food, 0.8 + 0.12 * number))
 
 
-def bottle(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_bottle(pen: Pen, traits: Traits, turn: float) -> None:
     """Neck, shoulder and body; mostly with a label."""
     paint = traits.paint(*GLASS)
     body, neck = traits.number(0.4, 0.3, 0.48), traits.number(0.14, 0.1, 0.22)
     shoulder = traits.number(0.38, 0.25, 0.5)
-    pen.turned(
+    pen.lathe(
         [
             (neck, 0.05),
             (neck, shoulder - 0.12),
@@ -68,7 +68,7 @@ def bottle(pen: Pen, traits: Traits, turn: float) -> None:
     pen.line([(shine, shoulder + 0.06), (shine, 0.9)], 0.03, mix(paint.colour, (255, 255, 255), 0.55))
 
 
-def vase(pen: Pen, traits: Traits, turn: float) -> None:
+def draw_vase(pen: Pen, traits: Traits, turn: float) -> None:
     """Lip, neck and belly; often with flowers."""
     paint = traits.paint(*CERAMIC, *GLASS, patterns=PATTERNS)
     flowers = traits.chance(0.6)
@@ -84,7 +84,7 @@ def vase(pen: Pen, traits: Traits, turn: float) -> None:
     lip, neck = traits.number(0.24, 0.15, 0.33), traits.number(0.15, 0.09, 0.26)
     belly, foot = traits.number(0.42, 0.28, 0.49), traits.number(0.2, 0.13, 0.3)
     bulge = traits.number(0.55, 0.35, 0.75)
-    pen.turned(
+    pen.lathe(
         [
             (lip, top),
             (neck, top + 0.18 * tall),

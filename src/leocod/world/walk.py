@@ -1,4 +1,4 @@
-"""Where the wearer is at each step, and where the camera looks in each frame."""
+"""The walk: in which place the wearer is at each step, and where the camera looks in each frame."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ FAST_FRAMES = 1.5
 
 @dataclass(frozen=True)
 class Itinerary:
-    """The place of every step: small integers only, whatever the length of the walk."""
+    """The place of every step, as small integers: a long walk takes little memory."""
 
     place: NDArray[np.int32]
     visit: NDArray[np.int32]
-    """Counts the stays, over all places."""
+    """Number of the visit, counted over all places."""
     since: NDArray[np.int32]
     """Steps since the visit began."""
 
 
-def itinerary(seed: int, *, steps: int, places: int, stay: float) -> Itinerary:
-    """Long and short stays; the first places are home and often visited, the last ones rarely.
+def plan_itinerary(seed: int, *, steps: int, places: int, stay: float) -> Itinerary:
+    """Plan long and short visits; the first places are visited often, the last ones rarely.
 
-    Each visit goes to the place that is most overdue for its popularity, with luck mixed in: so even a rare place is
-    seen again in a long walk, after a long absence.
+    Each visit goes to the place that is most overdue for its popularity, with some chance: so even a rare place is seen
+    again in a long walk, after a long absence.
     """
     random = np.random.default_rng([seed, 6])
     popularity = 1.0 / (np.arange(places) + 2.2) ** 1.25
@@ -65,10 +65,10 @@ class Gaze:
     """How far the wearer stepped aside, -1 to 1: what is near shifts against what is far."""
 
 
-def gaze(seed: int, visit: int, time: int, *, speed: float) -> Gaze:
-    """The camera at one frame of a visit: it drifts along the place and jumps about, as a head does in two seconds."""
-    slow = _between_targets(seed, visit, time * speed / SLOW_FRAMES, 0)
-    fast = _between_targets(seed, visit, time * speed / FAST_FRAMES, 1)
+def aim_gaze(seed: int, visit: int, time: int, *, speed: float) -> Gaze:
+    """Aim the camera at one frame of a visit: it drifts along the place and jumps, as a head does in two seconds."""
+    slow = _interpolate_targets(seed, visit, time * speed / SLOW_FRAMES, 0)
+    fast = _interpolate_targets(seed, visit, time * speed / FAST_FRAMES, 1)
     bob = np.random.default_rng([seed, 8, visit, time]).normal(0, 1, 2)
     pan = 0.5 + 1.2 * (0.45 * (slow[0] - 0.5) + 0.6 * (fast[0] - 0.5))
     return Gaze(
@@ -80,8 +80,8 @@ def gaze(seed: int, visit: int, time: int, *, speed: float) -> Gaze:
     )
 
 
-def _between_targets(seed: int, visit: int, time: float, layer: int) -> NDArray[np.float64]:
-    """Random targets at whole times, and the way between them: any time is reached without the ones before."""
+def _interpolate_targets(seed: int, visit: int, time: float, layer: int) -> NDArray[np.float64]:
+    """Interpolate between random targets at whole times: any time can be computed without those before it."""
     before = int(time)
     share = time - before
     share = share * share * (3 - 2 * share)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from leocod.events import Evaluated, Event
-from leocod.files.run_directory import format_step, list_by_step, write_json
+from leocod.files.atomic import write_json
+from leocod.files.run_directory import format_step, list_by_step
 from leocod.sinks.base import BaseSink
 from leocod.types import Detections, LabelledFrame, Labels
 

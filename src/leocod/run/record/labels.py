@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from leocod.events import Event, RunFinished, StepArrived, StepLearned
-from leocod.files.run_directory import write_json
+from leocod.files.atomic import write_json
 from leocod.sinks.base import BaseSink
 
 

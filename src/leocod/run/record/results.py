@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leocod.evaluation.continual import cap, cap_over_time, fap, mean_of_known
 from leocod.evaluation.metrics import Metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned, Warned
-from leocod.files.run_directory import write_json
+from leocod.files.atomic import write_json
 from leocod.run.record.labels import LabelRecord
 from leocod.sinks.base import BaseSink
 

@@ -10,7 +10,7 @@ from PIL import Image as PillowImage
 
 from leocod.evaluation.evaluator import spread_evenly
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
-from leocod.files.run_directory import atomic_write, write_json
+from leocod.files.atomic import atomic_write, write_json
 from leocod.learner import Learner
 from leocod.sinks.base import BaseSink
 from leocod.types import Detections, Frame, LabelledFrame, Labels
@@ -79,7 +79,7 @@ class Samples(BaseSink):
 
     def _keep(self, kind: str, step: int, frame: Frame, truth: Labels, boxes: list[list[float]]) -> dict[str, Any]:
         name = f"{kind}_{step:05d}_{frame.id}.png"
-        with atomic_write(self.folder / name, lasting=False) as temporary:
+        with atomic_write(self.folder / name, durable=False) as temporary:
             PillowImage.fromarray(frame.image()).save(temporary, "png")
         return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": _to_rows(truth), "boxes": boxes}
 

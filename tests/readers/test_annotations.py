@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidData
-from leocod.readers.marks import Mark, corners, labels_from
-from leocod.readers.recording import FrameProblems, Problem, stop
+from leocod.readers.annotations import Annotation, make_labels, parse_box
+from leocod.readers.recording import FrameProblems, Problem, raise_problem
 
 CLASSES = {"mug": 1, "book": 0, 7: 1, "car": None}
 
 
-def labels(marks: list[tuple[object, object]], report=stop, size=(60, 80)):
-    tell = FrameProblems(report, Path("a.json"), "image 5", 0)
-    named = [Mark(f"annotation {number}", name, box, "xyxy") for number, (name, box) in enumerate(marks)]
-    return labels_from(named, size, CLASSES, tell)
+def labels(marks: list[tuple[object, object]], report=raise_problem, size=(60, 80)):
+    problems = FrameProblems(report, Path("a.json"), "image 5", 0)
+    named = [Annotation(f"annotation {number}", name, box, "xyxy") for number, (name, box) in enumerate(marks)]
+    return make_labels(named, size, CLASSES, problems)
 
 
 def test_a_corner_with_width_and_height_is_two_corners():
-    assert corners([10, 20, 30, 5.5], "xywh") == (10, 20, 40, 25.5)
-    assert corners([10, 20, 30, 25.5], "xyxy") == (10, 20, 30, 25.5)
+    assert parse_box([10, 20, 30, 5.5], "xywh") == (10, 20, 40, 25.5)
+    assert parse_box([10, 20, 30, 25.5], "xyxy") == (10, 20, 30, 25.5)
 
 
 def test_classes_are_found_by_what_the_file_calls_them():
@@ -93,8 +93,8 @@ def test_one_bad_mark_costs_the_frame_and_the_others_are_still_looked_at():
 
 
 def test_the_classes_that_are_known_are_named_in_short():
-    told = FrameProblems(stop, Path("a.json"), "image 5", 0)
+    told = FrameProblems(raise_problem, Path("a.json"), "image 5", 0)
 
     with pytest.raises(InvalidData, match=r"no class 'mug'. Known: x+\.\.\., a\\nb\.") as error:
-        labels_from([Mark("annotation 0", "mug", [0, 0, 1, 1], "xyxy")], (9, 9), {"x" * 9000: 0, "a\nb": 1}, told)
+        make_labels([Annotation("annotation 0", "mug", [0, 0, 1, 1], "xyxy")], (9, 9), {"x" * 9000: 0, "a\nb": 1}, told)
     assert len(str(error.value)) < 200

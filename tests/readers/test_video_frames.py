@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.readers.footage import Footage, Shot
+from leocod.readers.video_frames import VideoFrame, VideoFrames
 
 COUNT = 40
 
@@ -68,59 +68,59 @@ def decoded(path):
 def test_any_frame_in_any_order_is_the_one_of_a_plain_reading(a_video, settings):
     path = a_video(**settings)
     plain = decoded(path)
-    footage = Footage(path)
+    frames = VideoFrames(path)
 
     order = [*np.random.default_rng(1).permutation(COUNT).tolist()[:20], 5, 5, 6, 4, *range(10, 30), COUNT - 1, 0]
 
-    assert len(footage) == len(plain) == COUNT
-    assert footage.size == (48, 64)
-    assert [number for number in order if (footage.image(number) != plain[number]).any()] == []
+    assert len(frames) == len(plain) == COUNT
+    assert frames.size == (48, 64)
+    assert [number for number in order if (frames.image(number) != plain[number]).any()] == []
 
 
 def test_frames_in_order_are_read_in_one_go(a_video, monkeypatch):
-    footage = Footage(a_video())
-    footage.image(0)
+    frames = VideoFrames(a_video())
+    frames.image(0)
     sought = []
-    monkeypatch.setattr("leocod.readers.footage._Reader.seek", lambda reader, start: sought.append(start))
+    monkeypatch.setattr("leocod.readers.video_frames._Reader.seek", lambda reader, start: sought.append(start))
 
     for number in range(1, 12):
-        footage.image(number)
+        frames.image(number)
 
     assert sought == []
 
 
 def test_a_frame_far_ahead_is_not_reached_through_all_between(a_video):
-    footage = Footage(a_video())
-    footage.image(0)
+    frames = VideoFrames(a_video())
+    frames.image(0)
 
-    footage.image(37)
+    frames.image(37)
 
-    first = footage._start(37)
+    first = frames._find_start(37)
     assert first is not None
     assert first.number > 12
 
 
 def test_it_can_be_copied_to_another_process(a_video):
     path = a_video()
-    footage = Footage(path)
-    before = footage.image(7)
+    frames = VideoFrames(path)
+    before = frames.image(7)
 
-    copy = pickle.loads(pickle.dumps(Shot(footage, 8)))
+    copy = pickle.loads(pickle.dumps(VideoFrame(frames, 8)))
 
     assert (copy.image() == decoded(path)[8]).all()
-    assert (footage.image(7) == before).all()
+    assert (frames.image(7) == before).all()
 
 
 def test_a_video_of_a_turned_phone_is_upright(a_video):
     path = a_video("phone.mp4", noise=True)
-    flat = Footage(path)
+    flat = VideoFrames(path)
     content = bytearray(path.read_bytes())
     # The matrix of the track's header: what is right is to be below, a turn by 90 degrees clockwise.
     place = content.index(b"tkhd") + 4 + 40
     content[place : place + 36] = struct.pack(">9i", 0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000)
     path.write_bytes(content)
 
-    turned = Footage(path)
+    turned = VideoFrames(path)
 
     assert turned.size == flat.size[::-1]
     np.testing.assert_array_equal(turned.image(1), np.rot90(flat.image(1), -1))
@@ -129,15 +129,15 @@ def test_a_video_of_a_turned_phone_is_upright(a_video):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_opens_the_file_for_itself(a_video):
     path = a_video()
-    footage = Footage(path)
-    footage.image(3)
+    frames = VideoFrames(path)
+    frames.image(3)
     plain = decoded(path)
 
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
-    child = context.Process(target=lambda: answers.put([int(footage.image(n).mean()) for n in (4, 20, 5)]))
+    child = context.Process(target=lambda: answers.put([int(frames.image(n).mean()) for n in (4, 20, 5)]))
     child.start()
-    here = [int(footage.image(number).mean()) for number in (4, 30, 5)]
+    here = [int(frames.image(number).mean()) for number in (4, 30, 5)]
     there = answers.get(timeout=30)
     child.join()
 
@@ -147,7 +147,7 @@ def test_a_forked_process_opens_the_file_for_itself(a_video):
 
 def test_a_number_beyond_the_end_is_no_frame(a_video):
     with pytest.raises(IndexError, match=rf"which has {COUNT} frames"):
-        Footage(a_video()).image(COUNT)
+        VideoFrames(a_video()).image(COUNT)
 
 
 def test_a_video_that_ends_early_is_told_and_its_whole_frames_can_be_used(a_video, met):
@@ -156,12 +156,12 @@ def test_a_video_that_ends_early_is_told_and_its_whole_frames_can_be_used(a_vide
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
     with pytest.raises(InvalidData, match=rf"a\.mp4: it ends early: \d+ of {COUNT} frames"):
-        Footage(path)
-    footage = Footage(path, met.append)
+        VideoFrames(path)
+    frames = VideoFrames(path, met.append)
 
-    assert 0 < len(footage) < COUNT
+    assert 0 < len(frames) < COUNT
     assert len(met) == 1
-    assert (footage.image(3) == plain[3]).all()
+    assert (frames.image(3) == plain[3]).all()
 
 
 def test_frames_that_cannot_be_decoded_are_told_one_by_one(a_video):
@@ -170,12 +170,12 @@ def test_frames_that_cannot_be_decoded_are_told_one_by_one(a_video):
     middle = len(content) // 2
     content[middle : middle + 6000] = bytes(6000)
     path.write_bytes(content)
-    footage = Footage(path)
+    frames = VideoFrames(path)
 
     lost = []
-    for number in range(len(footage)):
+    for number in range(len(frames)):
         try:
-            footage.image(number)
+            frames.image(number)
         except InvalidFrame as error:
             lost.append((number, str(error)))
 
@@ -188,16 +188,16 @@ def test_a_file_that_is_no_video_is_told(tmp_path, content):
     (tmp_path / "odd.mp4").write_bytes(content)
 
     with pytest.raises(InvalidData, match=r"odd\.mp4"):
-        Footage(tmp_path / "odd.mp4")
+        VideoFrames(tmp_path / "odd.mp4")
 
 
 def test_a_file_that_goes_away_is_a_frame_that_cannot_be_read(a_video):
     path = a_video()
-    footage = Footage(path)
+    frames = VideoFrames(path)
     path.unlink()
 
     with pytest.raises(InvalidFrame, match=r"a\.mp4, frame 3"):
-        footage.image(3)
+        frames.image(3)
 
 
 def test_pixels_of_a_form_that_nobody_can_convert_are_told(a_video, monkeypatch):
@@ -205,8 +205,8 @@ def test_pixels_of_a_form_that_nobody_can_convert_are_told(a_video, monkeypatch)
         def reformat(self, frame, format):
             raise ValueError("no such conversion")
 
-    film = Footage(a_video())
-    monkeypatch.setattr("leocod.readers.footage.VideoReformatter", Strange)
+    film = VideoFrames(a_video())
+    monkeypatch.setattr("leocod.readers.video_frames.VideoReformatter", Strange)
 
     with pytest.raises(InvalidFrame, match=r"a\.mp4, frame 3 cannot be decoded \(no such conversion\)"):
         film.image(3)

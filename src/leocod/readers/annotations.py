@@ -1,0 +1,105 @@
+"""The annotations of one frame: each box and class is checked, boxes are clipped to the frame, and labels are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from leocod.errors import InvalidLabels
+from leocod.readers.recording import FrameProblems
+from leocod.text import one_line, shorten
+from leocod.types import Labels
+
+BoxFormat = Literal["xyxy", "xywh"]
+"""What the four numbers of a box are: two corners, or a corner with width and height."""
+
+Box = tuple[float, float, float, float]
+
+ClassNumbers = Mapping[Any, int | None]
+"""What a file calls a class -> its position in the class list; None: the class takes no part."""
+
+FARTHEST = 1e7
+"""Pixels from the corner of a picture. A larger number cannot be a position in it."""
+
+ROUNDING = 1.0
+"""Pixels by which a box may stick out of its frame without a warning: files round."""
+
+
+class Annotation(NamedTuple):
+    """One object as a file describes it, before anything is checked."""
+
+    record: str
+    """Which record of the file it is, in words."""
+    category: Any
+    box: Any
+    format: BoxFormat
+
+
+def make_labels(
+    annotations: Iterable[Annotation], size: tuple[int, int], classes: ClassNumbers, problems: FrameProblems
+) -> Labels | None:
+    """Make the labels of a frame; None when one annotation cannot be used: the rest would not be the whole truth."""
+    boxes: list[Box] = []
+    numbers: list[int] = []
+    for annotation in annotations:
+        record, category = annotation.record, annotation.category
+        if not _is_known(category, classes):
+            problems.add(record, f"no class {shorten(category)}. Known: {_list_first(classes)}.", "class")
+            continue
+        try:
+            box, overhang = clip_box(parse_box(annotation.box, annotation.format), size)
+        except ValueError as error:
+            problems.add(record, str(error), "box")
+            continue
+        if overhang > ROUNDING:
+            what = f"the box {shorten(annotation.box)} sticks out of the frame and is clipped."
+            problems.add(record, what, "clipped box", breaks=False)
+        number = classes[category]
+        if number is not None:
+            boxes.append(box)
+            numbers.append(number)
+    if problems.broken:
+        return None
+    try:
+        return Labels(np.array(boxes, np.float32), np.array(numbers, np.int64))
+    except InvalidLabels as error:
+        # Rounding to 32 bits has made two corners equal.
+        problems.add("", f"{error} It is too thin to be a box.", "box")
+        return None
+
+
+def parse_box(value: Any, format: BoxFormat) -> Box:
+    """Return x1, y1, x2, y2 of a box. A ValueError says what is wrong with it."""
+    numbers = value if isinstance(value, list | tuple) and len(value) == 4 else ()
+    # One comparison finds NaN, infinity and numbers that are too large.
+    if not numbers or not all(type(number) in (int, float) and -FARTHEST < number < FARTHEST for number in numbers):
+        names = "x1, y1, x2, y2" if format == "xyxy" else "x, y, width, height"
+        raise ValueError(f"the box is {shorten(value)}: it should be four numbers, {names}, in pixels.")
+    x1, y1, x2, y2 = numbers
+    if format == "xywh":
+        x2, y2 = x1 + x2, y1 + y2
+    if not (x1 < x2 and y1 < y2):
+        rule = "x1 < x2 and y1 < y2" if format == "xyxy" else "width and height above 0"
+        raise ValueError(f"the box is {shorten(value)}: it has no area; it should have {rule}.")
+    return float(x1), float(y1), float(x2), float(y2)
+
+
+def clip_box(box: Box, size: tuple[int, int]) -> tuple[Box, float]:
+    """Return the part of a box inside a frame, and how far it stuck out. A ValueError: nothing is inside."""
+    height, width = size
+    x1, y1, x2, y2 = box
+    clipped = (max(x1, 0.0), max(y1, 0.0), min(x2, float(width)), min(y2, float(height)))
+    if not (clipped[0] < clipped[2] and clipped[1] < clipped[3]):
+        raise ValueError(f"the box {shorten(list(box))} lies outside its frame of {width} x {height} pixels.")
+    return clipped, max(-x1, -y1, x2 - width, y2 - height, 0.0)
+
+
+def _is_known(name: Any, classes: ClassNumbers) -> bool:
+    # True and 1.0 are equal to 1, but no class is called that.
+    return type(name) in (str, int) and name in classes
+
+
+def _list_first(classes: ClassNumbers) -> str:
+    return ", ".join(one_line(name, 60) for name in list(classes)[:5]) + (", ..." if len(classes) > 5 else "")

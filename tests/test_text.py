@@ -1,0 +1,52 @@
+"""Text in messages is one short line, and names sort as people sort them."""
+
+from pathlib import Path
+
+import pytest
+
+from leocod.text import describe_plugin, natural_key, one_line, shorten, strip_file_name
+
+
+def test_what_cannot_be_shown_is_escaped_and_a_long_text_is_cut() -> None:
+    assert one_line("a\n\x1bé\u2028") == r"a\n\x1bé\u2028"
+    assert one_line("abcdefgh", 6) == "abc..."
+
+
+@pytest.mark.parametrize(
+    ("ema", "pseudo_labels", "words"),
+    [
+        (True, True, "with Efficient-CLS"),
+        (True, False, "with EMA only"),
+        (False, True, "with pseudo labels only"),
+        (False, False, "without Efficient-CLS"),
+    ],
+)
+def test_the_plug_in_of_a_run_is_named_by_its_halves(ema: bool, pseudo_labels: bool, words: str) -> None:
+    assert describe_plugin(ema=ema, pseudo_labels=pseudo_labels) == words
+
+
+@pytest.mark.parametrize(
+    ("message", "stripped"),
+    [("a.json: it is bad", "it is bad"), ("a.json is bad", "it is bad"), ("b.json is bad", "b.json is bad")],
+)
+def test_a_file_that_is_named_already_is_not_named_again(message: str, stripped: str) -> None:
+    assert strip_file_name(Path("a.json"), ValueError(message)) == stripped
+
+
+def test_names_sort_by_the_numbers_in_them() -> None:
+    names = ["b_10.jpg", "b_9.jpg", "b_009.png", "a.jpg", "b.jpg", f"c{'9' * 5000}", "c10"]
+
+    assert sorted(names, key=natural_key) == [
+        "a.jpg",
+        "b.jpg",
+        "b_9.jpg",
+        "b_009.png",
+        "b_10.jpg",
+        "c10",
+        f"c{'9' * 5000}",
+    ]
+
+
+def test_values_are_shown_short() -> None:
+    assert shorten([1, 2]) == "[1, 2]"
+    assert len(shorten("x" * 1000)) == 60
