@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from leocod.evaluation.ap import pairwise_iou
+from leocod.boxes import pairwise_iou
 from leocod.events import PseudoLabelAudit
 from leocod.types import Labels
 
