@@ -47,6 +47,17 @@ class StepArrived:
 
 
 @dataclass(frozen=True)
+class StepTested:
+    """The learner was tried on the frames of a step before it learnt them: test-then-train."""
+
+    step: int
+    detections: Mapping[int, Detections] = field(repr=False)
+    """Frame id -> what was found."""
+    truth: Mapping[int, Labels] = field(repr=False)
+    """Frame id -> true boxes."""
+
+
+@dataclass(frozen=True)
 class StepLearned:
     """The learner has taken in a step, or has refused to."""
 
@@ -80,11 +91,14 @@ class Warned:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a user would get, the slow learner where there is one, was tried on the whole test set after this step."""
+    """What a user would get, the slow learner where there is one, was tried on the whole test set after this step.
+
+    Step -1: before the first one.
+    """
 
     step: int
     ap_by_class: Mapping[str, float | None]
-    """AP50 by class name, 0 to 1; None for a class without a test box."""
+    """AP by class name, 0 to 1; None for a class without a test box."""
     seconds: float
     detections: Mapping[int, Detections] = field(repr=False)
     """Test frame id -> what was found."""
@@ -109,6 +123,16 @@ class StreamEnded:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """The metrics of the whole run. Comes once, before RunFinished."""
+
+    step: int
+    """The last one."""
+    scores: Mapping[str, float | None]
+    """By the name of the metric, as in results.json."""
+
+
+@dataclass(frozen=True)
 class RunFinished:
     """All is done."""
 
@@ -117,4 +141,15 @@ class RunFinished:
     """Since the run began, or went on."""
 
 
-Event = RunStarted | StepArrived | StepLearned | Warned | Evaluated | StepFinished | StreamEnded | RunFinished
+Event = (
+    RunStarted
+    | StepArrived
+    | StepTested
+    | StepLearned
+    | Warned
+    | Evaluated
+    | StepFinished
+    | StreamEnded
+    | Scored
+    | RunFinished
+)

@@ -27,6 +27,8 @@ def run_stream(
         yield _evaluated(start - 1, learner, evaluator)
     if unfinished:
         yield StepFinished(start - 1, time.perf_counter() - began)
+    if start == 0 and evaluator.due(-1):
+        yield _evaluated(-1, learner, evaluator)
     done = start
     for step in stream.steps(start):
         yield StepArrived(step.index)

@@ -47,7 +47,7 @@ def test_averages_of_nothing_are_nothing() -> None:
 
 
 def test_time_away_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
-    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", metrics={"presence": "labelled"}))
+    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", definitions={"presence": "labelled"}))
     as_if_labels_were_all = replace(usual, present=usual.labelled)
 
     svg = precision_when_away([by_labels]).replace("in a label", "in the training stream")

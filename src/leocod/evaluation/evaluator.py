@@ -27,8 +27,12 @@ class Evaluator:
         batch: int = 32,
         style: Style = "coco",
         frames: int | None = None,
+        start: bool = False,
     ) -> None:
-        """`frames`: how many of the test frames are looked at, evenly spread; None: all."""
+        """`frames`: how many of the test frames are looked at, evenly spread; None: all.
+
+        `start`: evaluate before the first step, too.
+        """
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
         test = test if frames is None else [test[place] for place in spread_evenly(len(test), frames)]
@@ -37,6 +41,7 @@ class Evaluator:
         self.every = every
         self.last_step = last_step
         self.batch = batch
+        self.start = start
         self.ap_name = NAMES[style]
         truth = {frame.id: labels for frame, labels in test}
         if len(truth) != len(test):
@@ -44,13 +49,18 @@ class Evaluator:
         self._scorer = Scorer(truth, len(classes), style=style)
 
     def due(self, step_index: int) -> bool:
-        """Whether to evaluate once this step is learnt. Steps count from 0: every 100 means after steps 99, 199, ..."""
+        """Whether to evaluate once this step is learnt; -1: before the first one.
+
+        Steps count from 0: every 100 means after steps 99, 199, ...
+        """
+        if step_index < 0:
+            return self.start
         return (step_index + 1) % self.every == 0 or step_index == self.last_step
 
     def evaluate(
         self, predict: Callable[[Sequence[Image]], list[Detections]]
     ) -> tuple[dict[str, float | None], dict[int, Detections]]:
-        """AP50 by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
+        """AP by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
         detections: dict[int, Detections] = {}
         for start in range(0, len(self.test), self.batch):
             frames = [frame for frame, _ in self.test[start : start + self.batch]]
@@ -66,7 +76,7 @@ class Evaluator:
 def spread_evenly(length: int, count: int) -> list[int]:
     """Up to `count` different positions, evenly over a sequence, first and last included.
 
-    >>> spread(9, 3)
+    >>> spread_evenly(9, 3)
     [0, 4, 8]
     """
     return sorted(set(np.linspace(0, length - 1, min(count, length)).round().astype(int).tolist()))

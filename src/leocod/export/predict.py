@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.errors import InvalidData
+from leocod.evaluation.coco_form import to_coco_results
 from leocod.files.images import open_image, read_pixels
 from leocod.files.run_directory import atomic_directory, find_free_path, refuse_if_taken, write_json
 from leocod.files.videos import Shown, VideoFile, write_video
 from leocod.report.contact_sheet import contact_sheet
-from leocod.run.record.detections import coco_results
 from leocod.sinks.console import Rate
 from leocod.text import natural_key, one_line, pluralize
 from leocod.types import Detections, Image
@@ -204,7 +204,7 @@ def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
             {"id": number, "file_name": one.name, "height": one.size[0], "width": one.size[1], **_time(one)}
             for number, one in enumerate(seen)
         ],
-        "annotations": coco_results({number: one.detections for number, one in enumerate(seen)}),
+        "annotations": to_coco_results({number: one.detections for number, one in enumerate(seen)}),
         "categories": [{"id": number, "name": name} for number, name in enumerate(classes, start=1)],
     }
 

@@ -204,13 +204,13 @@ def pace_of(short: Cell, config: ExperimentConfig, steps: int, *, took: float) -
     longer = 1.0 if single_pass else steps / len(learnt)
     return Pace(
         name=short.name,
-        around=max(0.0, took - results["seconds"]),
+        around=max(0.0, took - results.seconds),
         once=max(0.0, learnt[0] - step) * longer,
         step=step,
         steps=steps,
-        evaluation=evaluated[-1] * (looked_at + results["skipped_test_frames"]) / max(looked_at, 1),
+        evaluation=evaluated[-1] * (looked_at + results.skipped_test_frames) / max(looked_at, 1),
         evaluations=-(-steps // config.evaluate.every),
-        beside=max(0.0, results["seconds"] - sum(learnt) - sum(evaluated)),
+        beside=max(0.0, results.seconds - sum(learnt) - sum(evaluated)),
         checkpoints=-(-steps // config.checkpoint.every),
     )
 

@@ -177,11 +177,11 @@ def runs(cells: Sequence[Cell]) -> str:
     """One line for each run, with what it was made by."""
     rows = []
     for cell in dict.fromkeys(cells):
-        results, made = cell.results or {}, cell.environment
-        figures = {
-            key: results.get(key)
-            for key in ("fap", "cap", "forgetfulness", "labelled_frames", "memory_bytes", "seconds")
-        }
+        results, made = cell.results, cell.environment
+        scores = results.scores if results else {}
+        names = {"fap": "fap", "cap": "cap", "forgetfulness": "forgetting"}
+        figures = {column: scores.get(name) for column, name in names.items()}
+        figures |= {key: getattr(results, key, None) for key in ("labelled_frames", "memory_bytes", "seconds")}
         rows.append(
             {"run": cell.name, "seed": cell.config.seed, **figures, **_pseudo_labels(cell)}
             | {

@@ -194,7 +194,7 @@ def precision_when_away(runs: Sequence[Run]) -> Markup:
     def draw(axes: Axes) -> None:
         shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
         for number, run in shown:
-            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.counted_presence)
+            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.history.presence)
             if len(runs) == 1:
                 axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
             axes.plot(*averaged(away, precision), **line(number), markersize=4)

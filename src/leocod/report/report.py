@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from leocod.errors import InvalidRun
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.forgetting import compute_by_class
+from leocod.evaluation.results import MetricWords
 from leocod.files.run_directory import describe_plugin, write_text
 from leocod.report import figures
 from leocod.report.page import rendered
 from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
-from leocod.report.reading import Run, ap_name
+from leocod.report.reading import Run
 from leocod.report.sections import sections
 from leocod.report.stored import Held
 
@@ -65,13 +67,24 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
     return out
 
 
+def list_metrics(runs: Sequence[Run]) -> list[tuple[str, MetricWords]]:
+    """Every metric of these runs, and how to show it. Where runs define it differently, its title names both."""
+    names = dict.fromkeys(name for run in runs for name in run.results.scores)
+    metrics = []
+    for name in names:
+        words = [run.results.words(name) for run in runs if name in run.results.scores]
+        title = " / ".join(dict.fromkeys(one.title for one in words))
+        metrics.append((name, words[0].model_copy(update={"title": title})))
+    return metrics
+
+
 def render(runs: Sequence[Run]) -> str:
     """The page as text."""
     return rendered(
         Path(__file__).parent / "template.html.j2",
         title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
         several=len(runs) > 1,
-        ap=ap_name(runs),
+        metrics=list_metrics(runs),
         warnings_shown=WARNINGS_SHOWN,
         chapters=[
             Chapter(run, figures.colour(number), sentence(run), diagnosis(run), class_rows(run))
@@ -103,7 +116,7 @@ def memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
 
 def class_rows(run: Run) -> list[dict[str, Any]]:
     """The numbers behind the figures, class by class."""
-    away = run.results.metrics.forgetting_by_class(run.table, run.evaluated_steps, run.counted_presence)
+    away = compute_by_class(run.history)
     return [
         {
             "name": name,
@@ -123,8 +136,8 @@ def sentence(run: Run) -> str:
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
     nested = " (nested)" if results.labels_nested else ""
-    metrics = results.metrics
-    measured = "" if metrics == Metrics() else f" Measured: {metrics.ap_name}, {metrics.forgetting_name}."
+    chosen = results.definitions
+    measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
         f"{results.steps} steps{labels}{nested}, seed {results.seed}.{measured}"
@@ -139,7 +152,7 @@ def diagnosis(run: Run) -> str | None:
 
 def differences(runs: Sequence[Run]) -> str | None:
     """A warning when runs were not put to the same test."""
-    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.metrics) for run in runs}
+    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.definitions) for run in runs}
     if len(tests) == 1:
         return None
     return "These runs differ in benchmark, length, classes or metrics: their figures do not compare directly."

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from markupsafe import Markup
 
+from leocod.evaluation.error_breakdown import LOWEST_SCORE, NEAR, RIGHT, ErrorCounts
 from leocod.report import figures
 from leocod.report.reading import Run, ap_name, last_seen
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. Under a heading, it is folded away."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,7 @@ class Section:
     note: str
     figures: tuple[tuple[str, Markup], ...] = ()
     """Each with a heading of its own, which may be empty."""
+    tables: tuple[Grid, ...] = ()
     missing: str | None = None
 
 
@@ -29,6 +40,7 @@ def sections(runs: Sequence[Run]) -> list[Section]:
         over_time(runs),
         by_class_over_time(runs),
         by_class(runs),
+        errors(runs),
         when_away(runs),
         pseudo_labels(runs),
         time_by_part(runs),
@@ -65,7 +77,7 @@ def by_class_over_time(runs: Sequence[Run]) -> Section:
 def by_class(runs: Sequence[Run]) -> Section:
     """AP50 by class at the end, best class of the first run on top."""
     title, note = "Each class at the end", f"{ap_name(runs)} after the last step."
-    last = [run.results.evaluations[-1].ap50_by_class if run.results.evaluations else {} for run in runs]
+    last = [run.results.evaluations[-1].ap_by_class if run.results.evaluations else {} for run in runs]
     known = list(dict.fromkeys(name for one in last for name in one))
     names = [name for name in known if any(one.get(name) is not None for one in last)]
     if not names:
@@ -85,6 +97,31 @@ def by_class(runs: Sequence[Run]) -> Section:
         note,
         (("", figures.bars(title, names, values, f"{ap_name(runs)} (points)", runs=runs, lowest_top=top)),),
     )
+
+
+def errors(runs: Sequence[Run]) -> Section:
+    """What is wrong with the detections at the end, by kind and class."""
+    title = "What is wrong with the detections at the end"
+    note = (
+        f"In the test frames, detections with a score of at least {LOWEST_SCORE}; each kind of error after TIDE. Badly "
+        f"placed: IoU {NEAR} to {RIGHT} with an object of its class. Wrong class: IoU at least {RIGHT} with an object "
+        "of another class. Duplicate: the object was found already, with a higher score. Background: none of these. "
+        "Missed: objects that nothing of the above is about. Detections count for the class that they say."
+    )
+    counts = [(run, found) for run in runs if (found := run.errors) is not None]
+    if not counts:
+        return Section(title, note, missing="The detections of the last evaluation were not kept.")
+    kinds = tuple(field.name.replace("_", " ") for field in fields(ErrorCounts))
+    total = Grid(("Run", *kinds), tuple((run.name, *found.total.values()) for run, found in counts))
+    by_run = (
+        Grid(
+            ("Class", *kinds),
+            tuple((name, *found.of_class(number).values()) for number, name in enumerate(run.classes)),
+            f"By class, {run.name}" if len(runs) > 1 else "By class",
+        )
+        for run, found in counts
+    )
+    return Section(title, note, tables=(total, *by_run))
 
 
 def when_away(runs: Sequence[Run]) -> Section:

@@ -82,6 +82,7 @@ def build(config: ExperimentConfig) -> Experiment:
         last_step=benchmark.steps - 1,
         style=config.evaluate.ap,
         frames=config.evaluate.frames,
+        start=config.evaluate.start,
     )
     return Experiment(config, benchmark, labels, stream, learner, evaluator)
 

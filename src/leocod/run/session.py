@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -14,6 +13,9 @@ from typing import Any
 import torch
 
 from leocod.errors import Interrupted, InvalidConfig, InvalidRun
+from leocod.evaluation.coco_form import to_coco_truth
+from leocod.evaluation.metrics.base import find_metrics
+from leocod.evaluation.results import Results
 from leocod.events import Evaluated, RunStarted, StepFinished, StepLearned
 from leocod.files.checkpoint import damaged_error, newest_checkpoint
 from leocod.files.run_directory import RunDirectory, refuse_if_taken, write_json, write_text
@@ -24,9 +26,9 @@ from leocod.run.environment import add_resumption, describe_environment, read_co
 from leocod.run.experiment import Experiment, build, drop_start_weights, read_config
 from leocod.run.interruption import Interruption
 from leocod.run.record.checkpoints import Checkpoints
-from leocod.run.record.detections import DetectionFiles, coco_truth
+from leocod.run.record.detections import DetectionFiles, PrequentialFile
 from leocod.run.record.guard import Guard
-from leocod.run.record.results import ResultsFile
+from leocod.run.record.results import ResultsFile, add_scores
 from leocod.run.record.samples import Samples
 from leocod.sinks.base import Sink
 from leocod.sinks.jsonl import JsonLines
@@ -43,7 +45,7 @@ Found = tuple[Path, dict[str, Any]] | None
 """A checkpoint and its content, if there is one."""
 
 
-def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Run it all into a new directory; returns the content of results.json.
 
     The parts are built before the directory is made, so that a mistake leaves nothing behind. Of several processes that
@@ -63,7 +65,7 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
         return _run(experiment, directory, sinks)
 
 
-def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Go on with the run in a directory from its newest checkpoint, or from the beginning if it has none yet.
 
     `config` must say what the run's own does, but for what nothing depends on.
@@ -102,16 +104,17 @@ def _run(
     directory: RunDirectory,
     others: Sequence[Sink],
     found: Found = None,
-) -> dict[str, Any]:
+) -> Results | None:
     """From the beginning, or from a checkpoint, to the report."""
     config = experiment.config
-    write_json(directory.test, coco_truth(experiment.evaluator.test, experiment.benchmark.classes))
+    write_json(directory.test, to_coco_truth(experiment.evaluator.test, experiment.benchmark.classes))
     experiment.labels.path = directory.labels
     results = ResultsFile(
         directory.results,
         _about(config),
         experiment.labels,
-        config.evaluate.metrics,
+        config.evaluate.definitions,
+        find_metrics(config.evaluate.metrics),
         single_pass=experiment.learner.single_pass,
         lost_test_frames=experiment.benchmark.lost_test_frames,
     )
@@ -121,6 +124,7 @@ def _run(
         JsonLines(directory.events, directory.earlier_events, pack_every=config.record.pack_events_every),
         TensorBoard(directory.tensorboard),
         DetectionFiles(directory.detections, keep=config.record.detections),
+        PrequentialFile(directory.detections),
         experiment.labels,
         Samples(directory.samples, experiment.benchmark, experiment.learner, experiment.evaluator.test),
         results,
@@ -140,7 +144,7 @@ def _run(
         config=config.model_dump(mode="json"),
     )
     begin = _restored(experiment, found, by_name)
-    _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard)
+    _drive(experiment, directory.path.resolve().name, begin, sinks, checkpoints, guard, results)
     write_json(directory.memory, _memory(experiment), indent=2)
     write_report([directory.path], directory.report)
     return results.content
@@ -200,6 +204,7 @@ def _drive(
     sinks: Sequence[Sink] = (),
     checkpoints: Checkpoints | None = None,
     guard: Guard | None = None,
+    results: ResultsFile | None = None,
 ) -> None:
     """Tell every sink what happens. Whatever ends the run early, what has been learnt by then is saved."""
     readers = [*sinks, *([checkpoints] if checkpoints else [])]
@@ -218,7 +223,7 @@ def _drive(
             experiment.stream, experiment.learner, experiment.evaluator, begin.step, unfinished=begin.unfinished
         )
         try:
-            for event in chain([started], events):
+            for event in chain([started], events if results is None else add_scores(events, results)):
                 interruption.at_rest = all_told = False
                 if isinstance(event, Evaluated):
                     distributed.agree(
@@ -314,13 +319,12 @@ def _note_resumption(directory: RunDirectory, config: ExperimentConfig, found: F
     write_json(directory.environment, content, indent=2)
 
 
-def read_finished(directory: RunDirectory) -> dict[str, Any] | None:
+def read_finished(directory: RunDirectory) -> Results | None:
     """The results of a run that has ended; the report is what it writes last."""
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None
     try:
-        results: dict[str, Any] = json.loads(directory.results.read_text(encoding="utf-8"))
+        return Results.model_validate_json(directory.results.read_bytes())
     except ValueError:
         # Damaged: it is made again from the last checkpoint.
         return None
-    return results

@@ -15,15 +15,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from leocod.errors import InvalidRun
-from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StreamEnded
+from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
 from leocod.files.run_directory import append, atomic_write, list_packed_events, packed_path
 from leocod.sinks.base import BaseSink
 
 TOO_LARGE = {"detections", "pseudo"}
 """Fields that have files of their own, or none."""
 
-SILENT = StepArrived | StepFinished | StreamEnded
-"""Events that say nothing that the next one does not."""
+SILENT = StepArrived | StepTested | StepFinished | StreamEnded
+"""Events that say nothing that the next one does not, or that have a file of their own."""
 
 
 class JsonLines(BaseSink):

@@ -48,7 +48,7 @@ class Samples(BaseSink):
             self._steps = set(spread_evenly(event.steps, PSEUDO_STEPS + 1)[1:])
         elif isinstance(event, StepLearned) and event.step in self._steps:
             self.entries += self._pseudo(event)
-        elif isinstance(event, Evaluated):
+        elif isinstance(event, Evaluated) and event.step >= 0:
             chosen = spread_evenly(len(self.test), TEST_FRAMES)
             self._found = [(event.step, place, self._boxes(event, place)) for place in chosen]
         elif isinstance(event, RunFinished):
