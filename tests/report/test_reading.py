@@ -13,7 +13,7 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.files.run_directory import packed_path
-from leocod.report.reading import Run, ap_name, last_seen
+from leocod.report.reading import Run, name_ap, name_last_seen
 
 MakeRun = Callable[..., Path]
 
@@ -51,9 +51,9 @@ def test_runs_by_different_metrics_are_called_by_both(a_run: MakeRun) -> None:
     choices = {"ap": "voc", "presence": "labelled"}
     usual, other = Run.load(a_run("usual")), Run.load(a_run("other", definitions=choices))
 
-    assert [ap_name([usual]), ap_name([other, other])] == ["AP50", "VOC AP50"]
-    assert ap_name([usual, other]) == "AP50 / VOC AP50"
-    assert last_seen([usual, other]) == "in the training stream / in a label"
+    assert [name_ap([usual]), name_ap([other, other])] == ["AP50", "VOC AP50"]
+    assert name_ap([usual, other]) == "AP50 / VOC AP50"
+    assert name_last_seen([usual, other]) == "in the training stream / in a label"
 
 
 def test_a_step_told_twice_counts_as_told_last(a_run: MakeRun) -> None:

@@ -23,7 +23,7 @@ from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import find_metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.report.reading import Run
-from leocod.report.report import class_rows, write_report
+from leocod.report.report import list_class_rows, write_report
 from leocod.run.record.results import ResultsFile
 
 MakeRun = Callable[..., Path]
@@ -277,7 +277,7 @@ def test_forgetfulness_by_class_has_that_of_the_results_for_its_mean(choices: di
 
     assert run.results.definitions == definitions
     assert run.results.scores["forgetting"] == pytest.approx(
-        np.nanmean([row["forgetting"] for row in class_rows(run)]), rel=1e-12
+        np.nanmean([row["forgetting"] for row in list_class_rows(run)]), rel=1e-12
     )
 
 

@@ -33,9 +33,9 @@ def to_coco_results(detections: Mapping[int, Detections]) -> list[dict[str, Any]
     """
     return [
         {"image_id": frame, "category_id": category + 1, "bbox": box, "score": score}
-        for frame, found in detections.items()
+        for frame, one in detections.items()
         for box, category, score in zip(
-            to_xywh(found.boxes).tolist(), found.classes.tolist(), found.scores.tolist(), strict=True
+            to_xywh(one.boxes).tolist(), one.classes.tolist(), one.scores.tolist(), strict=True
         )
     ]
 
@@ -73,14 +73,14 @@ def to_coco_truth(pairs: Sequence[LabelledFrame], classes: Sequence[str]) -> dic
 def from_coco_results(boxes: Iterable[CocoBox], frames: Iterable[int]) -> dict[int, Detections]:
     """Frame id -> detections, of each of these frames, in the order of the file."""
     return {
-        frame: Detections(_corners(found), _classes(found), np.array([box.score for box in found], np.float32))
-        for frame, found in _group(boxes, frames).items()
+        frame: Detections(_corners(in_frame), _classes(in_frame), np.array([box.score for box in in_frame], np.float32))
+        for frame, in_frame in _group(boxes, frames).items()
     }
 
 
 def from_coco_truth(boxes: Iterable[CocoBox], frames: Iterable[int]) -> dict[int, Labels]:
     """Frame id -> true boxes, of each of these frames."""
-    return {frame: Labels(_corners(found), _classes(found)) for frame, found in _group(boxes, frames).items()}
+    return {frame: Labels(_corners(in_frame), _classes(in_frame)) for frame, in_frame in _group(boxes, frames).items()}
 
 
 def _group(boxes: Iterable[CocoBox], frames: Iterable[int]) -> dict[int, list[CocoBox]]:

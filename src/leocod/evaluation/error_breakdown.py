@@ -58,29 +58,29 @@ def count_errors(detections: Mapping[int, Detections], truth: Mapping[int, Label
     counts = ErrorCounts(*(np.zeros(classes, np.int64) for _ in fields(ErrorCounts)))
     for frame, labels in truth.items():
         np.add.at(counts.objects, labels.classes, 1)
-        found = detections.get(frame)
-        if found is None or not len(found):
+        in_frame = detections.get(frame)
+        if in_frame is None or not len(in_frame):
             np.add.at(counts.missed, labels.classes, 1)
         else:
-            _count_frame(_select_sure(found), labels, counts)
+            _count_frame(_select_sure(in_frame), labels, counts)
     return counts
 
 
-def _select_sure(found: Detections) -> Detections:
+def _select_sure(detections: Detections) -> Detections:
     """Those that count, best first."""
-    order = np.argsort(-found.scores, kind="stable")
-    order = order[found.scores[order] >= LOWEST_SCORE]
-    return Detections(found.boxes[order], found.classes[order], found.scores[order])
+    order = np.argsort(-detections.scores, kind="stable")
+    order = order[detections.scores[order] >= LOWEST_SCORE]
+    return Detections(detections.boxes[order], detections.classes[order], detections.scores[order])
 
 
-def _count_frame(found: Detections, labels: Labels, counts: ErrorCounts) -> None:
-    overlap = pairwise_iou(found.boxes, labels.boxes)
-    same_class = found.classes[:, None] == labels.classes[None]
+def _count_frame(detections: Detections, labels: Labels, counts: ErrorCounts) -> None:
+    overlap = pairwise_iou(detections.boxes, labels.boxes)
+    same_class = detections.classes[:, None] == labels.classes[None]
     taken = np.zeros(len(labels), np.bool_)
     explained = np.zeros(len(labels), np.bool_)
     """True boxes that a badly placed or wrongly named detection shows."""
     wrong = []
-    for number, category in enumerate(found.classes.tolist()):
+    for number, category in enumerate(detections.classes.tolist()):
         free = np.where(same_class[number] & ~taken, overlap[number], 0.0)
         if free.max(initial=0.0) >= RIGHT:
             taken[free.argmax()] = True
@@ -89,7 +89,7 @@ def _count_frame(found: Detections, labels: Labels, counts: ErrorCounts) -> None
             wrong.append(number)
     for number in wrong:
         own, others = (np.where(which, overlap[number], 0.0) for which in (same_class[number], ~same_class[number]))
-        category = found.classes[number]
+        category = detections.classes[number]
         if NEAR <= own.max(initial=0.0) < RIGHT:
             counts.badly_placed[category] += 1
             explained[own.argmax()] = True

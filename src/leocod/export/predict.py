@@ -19,7 +19,7 @@ from leocod.evaluation.coco_form import to_coco_results
 from leocod.files.images import open_image, read_pixels
 from leocod.files.run_directory import atomic_directory, find_free_path, refuse_if_taken, write_json
 from leocod.files.videos import Shown, VideoFile, write_video
-from leocod.report.contact_sheet import contact_sheet
+from leocod.report.contact_sheet import draw_contact_sheet
 from leocod.sinks.console import Rate
 from leocod.text import natural_key, one_line, pluralize
 from leocod.types import Detections, Image
@@ -194,7 +194,7 @@ def _write_video(path: Path, looked_at: Iterable[LookedAt], classes: Sequence[st
 
 def _annotated(image: Image, found: Found, classes: Sequence[str]) -> Image:
     scale = max(1, LEGIBLE_WIDTH // image.shape[1])
-    return np.asarray(contact_sheet([(image, found.detections)], classes, columns=1, scale=scale))
+    return np.asarray(draw_contact_sheet([(image, found.detections)], classes, columns=1, scale=scale))
 
 
 def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def excerpt_of(steps: int, most: int = BLOCKS * IN_A_ROW) -> list[int]:
     return [first + number for first in spread_evenly(steps - row + 1, BLOCKS) for number in range(row)]
 
 
-def shortened(config: ExperimentConfig, steps: int) -> ExperimentConfig:
+def shorten_name(config: ExperimentConfig, steps: int) -> ExperimentConfig:
     """The same experiment on an excerpt of its benchmark, which has so many steps; evaluated and saved once."""
     values = config.model_dump(mode="json")
     most = len(excerpt_of(steps))
@@ -173,7 +173,7 @@ def measure(
         # Asked for one by one, each right before its process is started.
         for name, cell in wholes.items():
             began[name] = time.monotonic()
-            yield Cell(shortened(cell.config, steps[name]), folder / name)
+            yield Cell(shorten_name(cell.config, steps[name]), folder / name)
 
     with (
         TemporaryDirectory(prefix=".timing-", dir=out) as folder,

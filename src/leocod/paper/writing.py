@@ -18,7 +18,7 @@ from leocod.paper.cells import Cell
 from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan
 from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, Dataset, Metric, Row, Table
-from leocod.report.page import points, rendered
+from leocod.report.page import format_points, render_template
 from leocod.report.reading import Run
 
 NAMES: dict[Metric, str] = {"fap": "FAP", "cap": "CAP", "f": "F"}
@@ -197,7 +197,7 @@ def runs(cells: Sequence[Cell]) -> str:
 def page(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
     """One file that needs nothing else."""
     table = outcome.table
-    return rendered(
+    return render_template(
         Path(__file__).parent / "table.html.j2",
         table=table,
         about=about(plan, outcome),
@@ -215,7 +215,7 @@ def _ours(outcome: Outcome, row: Row, metric: Metric) -> Figure:
     mean, noise = _mean(list(found.values(metric).values())), found.spread(metric)
     if mean is None:
         return Figure("–")
-    text = points(mean) + ("" if noise is None else f" ± {noise:.1f}")
+    text = format_points(mean) + ("" if noise is None else f" ± {noise:.1f}")
     return _figure(text, _mean(outcome.gained(row, metric)), metric)
 
 

@@ -68,7 +68,7 @@ class Run:
         _check(path, results, log)
         return cls(
             path=path,
-            config=_config(path / "config.yaml", path),
+            config=_read_config(path / "config.yaml", path),
             results=results,
             classes=log.classes,
             present=log.present,
@@ -113,7 +113,7 @@ class Run:
         in_stream, in_labels = (
             presence_table(seen, steps=steps, classes=len(self.classes)) for seen in (self.present, self.labelled)
         )
-        rows = [_row(evaluation, self.classes) for evaluation in self.results.evaluations]
+        rows = [_to_row(evaluation, self.classes) for evaluation in self.results.evaluations]
         return History(
             classes=self.classes,
             evaluated_steps=tuple(self.evaluated_steps),
@@ -122,7 +122,7 @@ class Run:
             in_labels=in_labels,
             single_pass=self.single_pass,
             definitions=self.results.definitions,
-            start=_row(self.results.start, self.classes) if self.results.start else None,
+            start=_to_row(self.results.start, self.classes) if self.results.start else None,
         )
 
     @cached_property
@@ -152,12 +152,12 @@ class Run:
         return None
 
 
-def ap_name(runs: Sequence[Run]) -> str:
-    """What AP50 is called where these runs are shown together."""
+def name_ap(runs: Sequence[Run]) -> str:
+    """What AP is called where these runs are shown together."""
     return " / ".join(dict.fromkeys(run.results.definitions.ap_name for run in runs))
 
 
-def last_seen(runs: Sequence[Run]) -> str:
+def name_last_seen(runs: Sequence[Run]) -> str:
     """What the time away of a class is counted from where these runs are shown together."""
     return " / ".join(dict.fromkeys(run.results.definitions.last_seen for run in runs))
 
@@ -170,7 +170,7 @@ def _read_optional(file: Path, home: Path, kind: TypeAdapter[Read]) -> Read | No
     return None if explain_absence(file) == "no such file" else _read(file, home, kind)
 
 
-def _config(file: Path, home: Path) -> str:
+def _read_config(file: Path, home: Path) -> str:
     text = read_text(file, home, largest=documents.LARGEST)
     try:
         documents.parse_yaml(text)
@@ -179,14 +179,14 @@ def _config(file: Path, home: Path) -> str:
     return text
 
 
-def _row(scores: ClassScores, classes: Sequence[str]) -> NDArray[np.float64]:
+def _to_row(scores: ClassScores, classes: Sequence[str]) -> NDArray[np.float64]:
     """AP of each class; NaN for one without a test box."""
     by_class = [scores.ap_by_class.get(name) for name in classes]
     return np.array([np.nan if value is None else value for value in by_class], np.float64)
 
 
 def _check(path: Path, results: Results, log: EventLog) -> None:
-    """Whether the files fit one another, and what is made of them into memory."""
+    """Raise unless the files belong together, and a table of all steps fits into memory."""
     known = set(log.classes)
     for number, evaluation in enumerate(results.evaluations):
         if strangers := [name for name in evaluation.ap_by_class if name not in known]:
