@@ -26,7 +26,7 @@ class Walk(lc.Steps):
             yield lc.Arrival(lc.Step(index, frames, labels), truth, revealed={index: tuple(labels)})
 
 
-def run(out: Path, **options: Any) -> dict[str, Any] | None:
+def run(out: Path, **options: Any) -> lc.Results | None:
     """Start the run, or resume it where its directory is there already."""
     learner = lc.EfficientCLS(lc.ICaRL(lc.Tiny(WORLD.classes)))
     evaluator = lc.Evaluator(WORLD.test, WORLD.classes, every=3)

@@ -112,7 +112,7 @@ def main() -> None:
         "steps": options.steps,
         **figures,
         "disk by part, MB": by_part(options.home),
-        "seconds": None if results is None else results["seconds"],
+        "seconds": None if results is None else results.seconds,
         **about,
         "source": read_source_state(Path(leocod.__file__).parent),
         "seen": [{name: round(value, 1) for name, value in one.items()} for one in found.seen],

@@ -14,7 +14,7 @@ def test_an_event_cannot_be_changed() -> None:
 
 
 def test_every_kind_of_event_is_a_plain_record() -> None:
-    assert len(get_args(Event)) == 8
+    assert len(get_args(Event)) == 10
     assert all(is_dataclass(kind) for kind in get_args(Event))
 
 

@@ -101,11 +101,14 @@ class Warned:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a user would get, the slow learner where there is one, was tried on the whole test set after this step."""
+    """What a user would get, the slow learner where there is one, was tried on the whole test set after this step.
+
+    Step -1: before the first one.
+    """
 
     step: int
     ap_by_class: Mapping[str, float | None]
-    """AP50 by class name, 0 to 1; None for a class without a test box."""
+    """AP by class name, 0 to 1; None for a class without a test box."""
     seconds: float
     detections: Mapping[int, Detections] = field(repr=False)
     """Test frame id -> what was found."""
@@ -130,6 +133,16 @@ class StreamEnded:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """The metrics of the whole run. Comes once, before RunFinished."""
+
+    step: int
+    """The last one."""
+    scores: Mapping[str, float | None]
+    """By the name of the metric, as in results.json."""
+
+
+@dataclass(frozen=True)
 class RunFinished:
     """The run is complete."""
 
@@ -139,5 +152,14 @@ class RunFinished:
 
 
 Event = (
-    RunStarted | StepArrived | StepTested | StepLearned | Warned | Evaluated | StepFinished | StreamEnded | RunFinished
+    RunStarted
+    | StepArrived
+    | StepTested
+    | StepLearned
+    | Warned
+    | Evaluated
+    | StepFinished
+    | StreamEnded
+    | Scored
+    | RunFinished
 )

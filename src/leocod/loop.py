@@ -37,6 +37,8 @@ def run_stream(
         yield evaluate(start - 1, learner, evaluator)
     if unfinished:
         yield StepFinished(start - 1, time.perf_counter() - began)
+    if start == 0 and evaluator.due(-1):
+        yield evaluate(-1, learner, evaluator)
     done = start
     for arrival in stream.arrivals(start, predict=learner.predict):
         step = arrival.step

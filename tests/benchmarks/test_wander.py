@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from leocod.benchmarks.wander import PLACES_KEPT, Wander, WanderOptions
+from leocod.boxes import pairwise_iou
 from leocod.errors import InvalidConfig
-from leocod.evaluation.ap import pairwise_iou
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.stream.recorded import Stream
 from leocod.types import LabelledFrame

@@ -9,7 +9,7 @@ from leocod.cli.main import app
 from leocod.files.atomic import write_text
 from leocod.run.config import load_config
 
-COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain", "paper")
+COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain", "paper", "score")
 
 
 def leocod(*arguments: str) -> Result:

@@ -85,7 +85,7 @@ def test_a_composed_run_has_all_that_a_configured_one_has_and_resumes_exactly(tm
     names = {"config.yaml", "environment.json", "events.jsonl", "labels.json", "results.json", "report.html"}
     assert names <= {file.name for file in (tmp_path / "whole").iterdir()}
     assert digests(tmp_path / "half") == digests(tmp_path / "whole")
-    assert [one["step"] for one in whole["evaluations"]] == [one["step"] for one in resumed["evaluations"]] == [2, 5]
+    assert [one.step for one in whole.evaluations] == [one.step for one in resumed.evaluations] == [2, 5]
 
 
 def test_a_composed_run_cannot_be_resumed_by_a_config_and_says_so(tmp_path):
@@ -119,6 +119,24 @@ def test_ones_own_memory_policies_run_by_their_names(tmp_path, policies):
     memory = json.loads((tmp_path / "run" / "memory.json").read_text())
     assert memory["frames"] > 0
     assert memory["bytes"] <= 60_000 or "memory_bytes=60000" not in policies
+
+
+def test_ones_own_metric_is_in_the_results_and_in_the_report(tmp_path):
+    out = tmp_path / "run"
+    arguments = ["run", *SMALL, "--set", "evaluate.metrics=[fap, own_metric:WorstClass]", "--out", str(out)]
+
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
+
+    assert done.exit_code == 0, done.output
+    results = json.loads((out / "results.json").read_text())
+    assert list(results["scores"]) == ["fap", "worst_class"]
+    assert results["metrics"]["worst_class"]["title"] == "AP50 of the worst class at the end"
+    known = [value for value in results["evaluations"][-1]["ap_by_class"].values() if value is not None]
+    assert results["scores"]["worst_class"] == min(known)
+    assert "Worst, AP50 of the worst class at the end" in " ".join(done.output.split())
+    assert "Worst: AP50 of the worst class at the end, points" in (out / "report.html").read_text()
+    again = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["score", str(out), "--metric", "own_metric:WorstClass"])
+    assert "worst_class" in again.output
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from leocod.cli.main import app
 from leocod.evaluation.ap import average_precision
 from leocod.evaluation.continual import cap, fap, forgetting, presence_table
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
 from leocod.events import StepArrived
 from leocod.files.checkpoint import read_checkpoint
 from leocod.run.config import load_config
@@ -30,8 +30,9 @@ SMALL = (
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
     *("labelled_frames", "skipped_frames", "skipped_test_frames", "labels_nested", "metrics"),
+    *("scores", "definitions", "start", "pseudo_label_counts"),
     *("refused_steps", "warnings"),
-    *("fap", "cap", "forgetfulness", "diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
+    *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
 
 
@@ -79,7 +80,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--set", "evaluate={ap: voc, forgetting_bins: 3, forgetting_weights: oak, presence: labelled}"),
         *("--out", run),
     )
-    assert "FAP, VOC AP50 at the end" in text
+    assert "FAP, mean VOC AP50 at the end" in text
     # One by one: a narrow terminal breaks the line somewhere among them.
     assert all(words in text for words in ("forgetfulness", "3 bins", "OAK", "presence"))
     assert "2 labelled frames a step (nested)" in text
@@ -102,7 +103,9 @@ def test_results_have_every_key_and_count_right(first: Path) -> None:
     assert set(results) == RESULTS
     assert (results["steps"], results["labelled_frames"], results["labels_per_step"]) == (4, 16, 4)
     assert [one["step"] for one in results["evaluations"]] == [1, 3]
-    assert results["fap"] == results["evaluations"][-1]["ap50"]
+    assert results["scores"]["fap"] == results["evaluations"][-1]["ap"]
+    assert list(results["scores"]) == list(results["metrics"]) == ["fap", "cap", "forgetting", "bwt"]
+    assert results["pseudo_label_counts"]["frames"] == 48
     assert results["memory_bytes"] > 0
     assert {"stream", "train", "pseudo labels", "evaluate"} <= set(results["seconds_by_part"])
 
@@ -130,27 +133,40 @@ def test_every_figure_can_be_recomputed_from_the_files_alone(name: str, request:
     run: Path = request.getfixturevalue(name)
     evaluate, results = load_config(run / "config.yaml").evaluate, read(run / "results.json")
 
-    table = recomputed(run, evaluate.metrics)
-    forgetfulness = recomputed_forgetting(run, evaluate.metrics)
+    table = recomputed(run, evaluate.definitions)
+    forgetfulness = recomputed_forgetting(run, evaluate.definitions)
 
     names = [category["name"] for category in read(run / "test.json")["categories"]]
-    stored = [[one["ap50_by_class"][name] for name in names] for one in results["evaluations"]]
+    stored = [[one["ap_by_class"][name] for name in names] for one in results["evaluations"]]
     np.testing.assert_array_equal(table, np.array(stored, np.float64))
-    assert results["metrics"] == evaluate.metrics.model_dump()
-    assert (results["fap"], results["cap"]) == (fap(table), cap(table))
-    assert results["forgetfulness"] == forgetfulness
+    assert results["definitions"] == evaluate.definitions.model_dump()
+    assert (results["scores"]["fap"], results["scores"]["cap"]) == (fap(table), cap(table))
+    assert results["scores"]["forgetting"] == forgetfulness
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_leocod_score_gives_the_figures_of_the_run(name: str, request: pytest.FixtureRequest) -> None:
+    run: Path = request.getfixturevalue(name)
+
+    text = leocod("score", run)
+
+    for metric, value in read(run / "results.json")["scores"].items():
+        if value is None:
+            assert f"{metric}: not computed." in text
+        else:
+            assert f" {value:.6f} points" in text
 
 
 def test_the_second_choices_are_other_figures(second: Path) -> None:
-    chosen = Metrics.model_validate(read(second / "results.json")["metrics"])
+    chosen = Definitions.model_validate(read(second / "results.json")["definitions"])
 
-    assert cap(recomputed(second, chosen)) != cap(recomputed(second, Metrics()))
+    assert cap(recomputed(second, chosen)) != cap(recomputed(second, Definitions()))
     for key in ("forgetting_bins", "forgetting_weights", "presence"):
-        usual = chosen.model_copy(update={key: getattr(Metrics(), key)})
+        usual = chosen.model_copy(update={key: getattr(Definitions(), key)})
         assert recomputed_forgetting(second, chosen) != recomputed_forgetting(second, usual), key
 
 
-def recomputed(run: Path, metrics: Metrics) -> np.ndarray[Any, Any]:
+def recomputed(run: Path, chosen: Definitions) -> np.ndarray[Any, Any]:
     """AP in points, evaluations x classes, from the true boxes and the detections."""
     test = read(run / "test.json")
     truth = {image["id"]: Labels.none() for image in test["images"]}
@@ -167,19 +183,19 @@ def recomputed(run: Path, metrics: Metrics) -> np.ndarray[Any, Any]:
                 np.array([one["category_id"] - 1 for one in rows], np.int64),
                 np.array([one["score"] for one in rows], np.float32),
             )
-        table.append(100 * average_precision(found, truth, len(test["categories"]), style=metrics.ap))
+        table.append(100 * average_precision(found, truth, len(test["categories"]), style=chosen.ap))
     return np.array(table)
 
 
-def recomputed_forgetting(run: Path, metrics: Metrics) -> float | None:
+def recomputed_forgetting(run: Path, chosen: Definitions) -> float | None:
     """From the recomputed table, and what each step was told to have shown."""
-    table = recomputed(run, metrics)
+    table = recomputed(run, chosen)
     told = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
-    key = {"stream": "present", "labelled": "labelled"}[metrics.presence]
+    key = {"stream": "present", "labelled": "labelled"}[chosen.presence]
     seen = {event["step"]: event[key] for event in told if event["event"] == "StepLearned"}
     presence = presence_table(seen, steps=len(seen), classes=table.shape[1])
     evaluated = [event["step"] for event in told if event["event"] == "Evaluated"]
-    value = forgetting(table, evaluated, presence, bins=metrics.forgetting_bins, weights=metrics.forgetting_weights)
+    value = forgetting(table, evaluated, presence, bins=chosen.forgetting_bins, weights=chosen.forgetting_weights)
     return None if np.isnan(value) else value
 
 
@@ -193,8 +209,23 @@ def test_evaluating_more_often_changes_nothing_that_is_learnt(first: Path, tmp_p
     leocod("run", *SMALL, "--evaluate-every", "1", "--out", tmp_path / "often")
 
     assert len(read(tmp_path / "often" / "results.json")["evaluations"]) == 4
-    assert figures(tmp_path / "often")["fap"] == figures(first)["fap"]
+    assert figures(tmp_path / "often")["scores"]["fap"] == figures(first)["scores"]["fap"]
     assert equal(weights(tmp_path / "often"), weights(first))
+
+
+def test_evaluating_before_the_first_step_gives_forward_transfer_and_changes_nothing_else(
+    first: Path, tmp_path: Path
+) -> None:
+    text = leocod("run", *SMALL, "--set", "evaluate.start=true", "--out", tmp_path / "started")
+
+    results, usual = read(tmp_path / "started" / "results.json"), read(first / "results.json")
+    assert "step 0: AP50" in text
+    assert (tmp_path / "started" / "detections" / "start.json").is_file()
+    assert results["start"]["ap_by_class"].keys() == results["evaluations"][0]["ap_by_class"].keys()
+    assert "fwt" in results["scores"]
+    assert results["evaluations"] == usual["evaluations"]
+    assert equal(weights(tmp_path / "started"), weights(first))
+    assert "fwt" in leocod("score", tmp_path / "started", "--metric", "fwt")
 
 
 def test_another_seed_is_another_run(first: Path, tmp_path: Path) -> None:
@@ -220,7 +251,9 @@ def test_offline_training_has_no_forgetfulness(tmp_path: Path) -> None:
     leocod("run", *SMALL, "--strategy", "offline", "--no-efficient-cls", "--out", tmp_path / "offline")
 
     results = read(tmp_path / "offline" / "results.json")
-    assert results["forgetfulness"] is None
+    assert results["scores"]["forgetting"] is None
+    assert results["scores"]["bwt"] is None
+    assert results["pseudo_label_counts"] is None
     assert results["labelled_frames"] == 16
     assert len(results["evaluations"]) == 2
 

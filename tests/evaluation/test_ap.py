@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as draw
 from pycocotools import mask
 
+from leocod.boxes import pairwise_iou
 from leocod.errors import InvalidData
 from leocod.evaluation import ap
-from leocod.evaluation.ap import Scorer, Style, average_precision, pairwise_iou
+from leocod.evaluation.ap import Matches, Scorer, Style, average_precision
 from leocod.types import Detections, Labels
 
 HERE, THERE = [0, 0, 10, 10], [20, 20, 30, 30]
@@ -353,16 +354,25 @@ def test_unknown_frames_and_classes_are_refused() -> None:
         average_precision({}, {1: true((HERE, 4))}, 1)
 
 
-def test_pairwise_iou_by_hand() -> None:
-    one = np.array([[0, 0, 2, 2]], np.float32)
-    others = np.array([[0, 0, 2, 2], [1, 0, 3, 2], [5, 5, 6, 6]], np.float32)
-
-    assert pairwise_iou(one, others).tolist() == [[1.0, pytest.approx(1 / 3), 0.0]]
-
-
 def test_evaluation_does_without_torch() -> None:
     command = "import sys, leocod.evaluation.evaluator, leocod.evaluation.audit; sys.exit('torch' in sys.modules)"
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("style", ["coco", "voc"])
+@pytest.mark.parametrize("seed", range(5))
+def test_frames_matched_in_parts_and_joined_give_the_precision_of_all(seed: int, style: Style) -> None:
+    detections, truth = a_random_test_set(seed)
+    parts = [
+        Scorer({frame: truth[frame]}, CLASSES, style=style).match(
+            {frame: detections[frame]} if frame in detections else {}
+        )
+        for frame in sorted(truth)
+    ]
+
+    joined = Matches.join(parts).average_precision(style)
+
+    np.testing.assert_array_equal(joined, average_precision(detections, truth, CLASSES, style=style))

@@ -32,6 +32,11 @@ def test_due_after_every_so_many_steps_and_after_the_last() -> None:
     assert [step for step in range(8) if evaluator.due(step)] == [2, 5, 7]
 
 
+def test_before_the_first_step_it_is_due_only_if_somebody_asks() -> None:
+    assert not Evaluator([], ("mug",), every=1, last_step=7).due(-1)
+    assert Evaluator([], ("mug",), every=3, last_step=7, start=True).due(-1)
+
+
 def test_gives_precision_by_name_and_detections_by_frame() -> None:
     test = [a_test_frame(2), a_test_frame(3), a_test_frame(5, empty=True)]
     evaluator = Evaluator(test, ("mug", "pan"), every=1, last_step=0)

@@ -110,8 +110,8 @@ def test_a_source_that_ends_early_ends_the_run_well(a_config: Callable[..., Expe
     results = run_experiment(a_config(), run)
 
     assert results is not None
-    assert results["steps"] == step
-    assert [one["step"] for one in results["evaluations"]] == ([1, 2] if step else [])
+    assert results.steps == step
+    assert [one.step for one in results.evaluations] == ([1, 2] if step else [])
     assert f"after {step} of 5 steps" in str(events(run, "Warned")[-1]["what"])
     assert whole(run) == []
     assert (run / "report.html").exists()

@@ -61,7 +61,7 @@ def test_a_cell_is_run_once_and_goes_on_where_it_was_broken_off(plan: Plan) -> N
     again = cell.results
     assert first is not None
     assert again is not None
-    assert again["evaluations"] == first["evaluations"]
+    assert again.evaluations == first.evaluations
     assert load_config(cell.directory.config).threads == 1
 
 

@@ -41,7 +41,7 @@ from leocod.paper.figures import (
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.table import Table, load
-from leocod.report.figures import INK, drawn
+from leocod.report.figures import INK, draw_axes
 from leocod.report.reading import Run
 
 Write = Callable[..., Cell]
@@ -362,7 +362,7 @@ def test_a_drawing_is_sound_xml_by_itself_and_lies_on_white(finish: Write, plan:
 
 
 def test_a_name_with_an_angle_bracket_does_not_cut_a_drawing_short() -> None:
-    root = ElementTree.fromstring(standalone(drawn("a > b", 2.0, lambda axes: axes.set(xlabel="x"))))
+    root = ElementTree.fromstring(standalone(draw_axes("a > b", 2.0, lambda axes: axes.set(xlabel="x"))))
 
     assert root.get("aria-label") == "a > b"
 

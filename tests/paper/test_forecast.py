@@ -14,6 +14,21 @@ from leocod.run.environment import describe_environment
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 
+RESULTS = {
+    "benchmark": "wander",
+    "detector": "tiny",
+    "strategy": "incremental",
+    "labels_per_step": 4,
+    "seed": 0,
+    "efficient_cls": False,
+    "ema": False,
+    "pseudo_labels": False,
+    "steps": 10,
+    "labelled_frames": 40,
+    "scores": {},
+    "evaluations": [],
+}
+
 
 def a_pace(step: float, *, around: float = 2.0) -> Pace:
     """Of a stream of 10 steps, without evaluations."""
@@ -53,7 +68,7 @@ def begin(cell: Cell, *, learnt: int, saved: int = 0, threads: int = 1, resumed_
 def end(cell: Cell, *, seconds: float, threads: int = 1) -> None:
     """As if it had taken so long."""
     begin(cell, learnt=10, threads=threads)
-    cell.directory.results.write_text(json.dumps({"seconds": seconds}))
+    cell.directory.results.write_text(json.dumps(RESULTS | {"seconds": seconds}))
     cell.directory.memory.write_text("{}")
     cell.directory.report.write_text("")
 

@@ -19,6 +19,21 @@ from leocod.stream.reshuffled import Reshuffled, Shuffle
 
 WORLD = {"name": "wander", "steps": 12, "frames_per_step": 2, "classes": 3, "places": 2, "width": 64, "height": 48}
 
+RESULTS = {
+    "benchmark": "wander",
+    "detector": "tiny",
+    "strategy": "incremental",
+    "labels_per_step": 4,
+    "seed": 0,
+    "efficient_cls": False,
+    "ema": False,
+    "pseudo_labels": False,
+    "steps": 10,
+    "labelled_frames": 40,
+    "scores": {},
+    "evaluations": [],
+}
+
 
 def an_excerpt(*, steps: int = 6, frames: int | None = None) -> Excerpt:
     whole = BenchmarkChoice.model_validate(WORLD)
@@ -35,7 +50,7 @@ def a_short_run(path: Path, learnt: list[float], *, seconds: float, single_pass:
     events += [{"event": "Evaluated", "seconds": 2.0}]
     cell.directory.events.write_text("".join(json.dumps(event) + "\n" for event in events))
     cell.directory.test.write_text(json.dumps({"images": [{}] * 4}))
-    cell.directory.results.write_text(json.dumps({"seconds": seconds, "skipped_test_frames": 8}))
+    cell.directory.results.write_text(json.dumps(RESULTS | {"seconds": seconds, "skipped_test_frames": 8}))
     cell.directory.memory.write_text("{}")
     cell.directory.report.write_text("")
     return cell

@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 from torchvision.models.detection._utils import BoxCoder, Matcher
 from torchvision.ops import clip_boxes_to_image
 
+from leocod.boxes import pairwise_iou
 from leocod.errors import InvalidLabels
-from leocod.evaluation.ap import pairwise_iou
 from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,

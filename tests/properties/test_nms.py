@@ -11,8 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
+from leocod.boxes import pairwise_iou
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.evaluation.ap import pairwise_iou
 from leocod.networks.two_stage import RpnOutputs
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL

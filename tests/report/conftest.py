@@ -14,6 +14,7 @@ from PIL import Image
 
 CLASSES = ("mug", "laptop", "<script>alert(1)</script>", "$5 & $10 note", "plant", "never tested")
 STEPS, EVERY = 60, 10
+SCORES = {"fap": 41.23, "cap": 33.45, "forgetting": -6.78}
 
 
 def curve(category: int, step: int, level: float) -> float | None:
@@ -37,7 +38,7 @@ def write_events(path: Path, evaluations: list[dict[str, Any]], *, pseudo: bool)
             | {"present": present, "labelled": present[:1], "audit": audit, "memory_bytes": 1000, "seconds": {}}
         )
         if step in evaluated:
-            points = evaluated[step]["ap50_by_class"]
+            points = evaluated[step]["ap_by_class"]
             by_class = {name: None if value is None else value / 100 for name, value in points.items()}
             events.append({"event": "Evaluated", "step": step, "ap_by_class": by_class, "seconds": 1.0})
     events.append({"event": "RunFinished", "steps": STEPS, "seconds": 100.0})
@@ -64,13 +65,28 @@ def write_samples(path: Path, *, pseudo: bool) -> None:
     (path / "samples" / "samples.json").write_text(json.dumps(samples))
 
 
+def write_detections(path: Path) -> None:
+    """Two test frames: a mug that is found, and a laptop that is not; of the last evaluation only."""
+    boxes = [
+        {"image_id": frame, "category_id": category, "bbox": [10.0, 10.0, 20.0, 20.0]}
+        for frame, category in ((1, 1), (2, 2))
+    ]
+    categories = [{"id": number, "name": name} for number, name in enumerate(CLASSES, start=1)]
+    images = [{"id": frame, "file_name": f"{frame}", "height": 72, "width": 96} for frame in (1, 2)]
+    test = {"images": images, "annotations": boxes, "categories": categories}
+    (path / "test.json").write_text(json.dumps(test))
+    (path / "detections").mkdir()
+    found = [boxes[0] | {"score": 0.9}, boxes[0] | {"category_id": 3, "score": 0.8}, boxes[1] | {"score": 0.1}]
+    (path / "detections" / f"step_{STEPS - 1:05d}.json").write_text(json.dumps(found))
+
+
 def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: float = 60.0, **changed: Any) -> Path:
     path.mkdir(parents=True)
     evaluations = []
     for step in range(EVERY - 1, STEPS, EVERY):
         by_class = {name: curve(category, step, level) for category, name in enumerate(CLASSES)}
         known = [value for value in by_class.values() if value is not None]
-        evaluations.append({"step": step, "ap50": float(np.mean(known)), "ap50_by_class": by_class})
+        evaluations.append({"step": step, "ap": float(np.mean(known)), "ap_by_class": by_class})
     results = {
         "benchmark": "wander",
         "detector": "tiny",
@@ -84,9 +100,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "labelled_frames": 120,
         "skipped_frames": 0,
         "skipped_test_frames": 0,
-        "fap": 41.23,
-        "cap": 33.45,
-        "forgetfulness": -6.78,
+        "scores": SCORES,
         "diagnosis": None,
         "evaluations": evaluations,
         "seconds": 754.0,
@@ -100,6 +114,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
     (path / "environment.json").write_text(json.dumps(environment))
     write_events(path, evaluations, pseudo=pseudo)
     write_samples(path, pseudo=pseudo)
+    write_detections(path)
     if memory:
         by_class = {name: {"frames": 5, "seen": 20 + number} for number, name in enumerate(CLASSES)}
         (path / "memory.json").write_text(json.dumps({"bytes": 1_234_567, "frames": 23, "by_class": by_class}))
@@ -108,7 +123,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
 
 @pytest.fixture
 def a_run(tmp_path: Path) -> Callable[..., Path]:
-    """Write a run directory: `a_run("name", pseudo=False, fap=None, ...)`."""
+    """Write a run directory: `a_run("name", pseudo=False, scores={}, ...)`."""
 
     def write(name: str = "icarl-efficient_cls-2of16-seed0", **options: Any) -> Path:
         return write_run(tmp_path / "runs" / name, **options)

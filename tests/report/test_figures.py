@@ -13,15 +13,15 @@ import pytest
 
 from leocod.report.figures import (
     COLOURS,
-    averaged,
-    bars,
-    drawn,
-    heat_map,
-    line,
-    precision_when_away,
-    quality_over_windows,
-    shortened,
-    spans,
+    average_neighbours,
+    draw_axes,
+    draw_bars,
+    draw_heat_map,
+    draw_precision_when_away,
+    find_spans,
+    measure_quality,
+    shorten_name,
+    style_line,
 )
 from leocod.report.reading import Run
 
@@ -29,37 +29,37 @@ MakeRun = Callable[..., Path]
 
 
 def test_spans_are_unbroken_stretches() -> None:
-    assert spans(np.array([True, True, False, True])) == [(0.0, 2.0), (3.0, 1.0)]
-    assert spans(np.zeros(3, bool)) == []
+    assert find_spans(np.array([True, True, False, True])) == [(0.0, 2.0), (3.0, 1.0)]
+    assert find_spans(np.zeros(3, bool)) == []
 
 
 def test_equal_times_away_are_averaged_together() -> None:
-    k, values = averaged(np.array([0, 0, 5, 5]), np.array([10.0, 20.0, 4.0, 6.0]))
+    k, values = average_neighbours(np.array([0, 0, 5, 5]), np.array([10.0, 20.0, 4.0, 6.0]))
 
     assert k.tolist() == [0, 5]
     assert values.tolist() == [15, 5]
 
 
 def test_averages_of_nothing_are_nothing() -> None:
-    k, values = averaged(np.zeros(0, np.int64), np.zeros(0))
+    k, values = average_neighbours(np.zeros(0, np.int64), np.zeros(0))
 
     assert (len(k), len(values)) == (0, 0)
 
 
 def test_time_away_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
-    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", metrics={"presence": "labelled"}))
+    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", definitions={"presence": "labelled"}))
     as_if_labels_were_all = replace(usual, present=usual.labelled)
 
-    svg = precision_when_away([by_labels]).replace("in a label", "in the training stream")
+    svg = draw_precision_when_away([by_labels]).replace("in a label", "in the training stream")
 
-    assert svg == precision_when_away([as_if_labels_were_all])
-    assert svg != precision_when_away([usual])
+    assert svg == draw_precision_when_away([as_if_labels_were_all])
+    assert svg != draw_precision_when_away([usual])
 
 
 def test_counts_are_added_up_before_dividing(a_run: MakeRun) -> None:
     run = Run.load(a_run())
 
-    steps, precision, recall = quality_over_windows(run, windows=2)
+    steps, precision, recall = measure_quality(run, windows=2)
 
     # Right ones per step: 4 to 8 in the first half of the stream, six steps each; 15 given, 28 to be found.
     assert steps == [15.0, 45.0]
@@ -72,19 +72,19 @@ def test_a_window_without_pseudo_labels_has_no_precision(a_run: MakeRun) -> None
     events = path / "events.jsonl"
     events.write_text(events.read_text().replace('"labels": 15, "right": 4', '"labels": 0, "right": 0'))
 
-    _, precision, recall = quality_over_windows(Run.load(path))
+    _, precision, recall = measure_quality(Run.load(path))
 
     assert np.isnan(precision[0])
     assert recall[0] == 0.0
 
 
 def test_long_names_are_shortened() -> None:
-    assert shortened("a mug") == "a mug"
-    assert shortened("m" * 40) == "m" * 27 + "…"
+    assert shorten_name("a mug") == "a mug"
+    assert shorten_name("m" * 40) == "m" * 27 + "…"
 
 
 def test_names_are_text_and_escaped(a_run: MakeRun) -> None:
-    svg = heat_map(Run.load(a_run()), 60.0)
+    svg = draw_heat_map(Run.load(a_run()), 60.0)
 
     assert svg.startswith("<svg ")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg
@@ -95,14 +95,14 @@ def test_names_are_text_and_escaped(a_run: MakeRun) -> None:
 def test_a_run_name_that_begins_with_an_underscore_is_in_the_legend(a_run: MakeRun) -> None:
     runs = [Run.load(a_run("_hidden")), Run.load(a_run("plain"))]
 
-    svg = bars("Bars", ["mug"], np.array([[1.0], [np.nan]]), "points", runs=runs)
+    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [np.nan]]), "points", runs=runs)
 
     assert "_hidden" in svg
     assert ">none</text>" in svg
 
 
 def test_the_same_figure_is_drawn_the_same() -> None:
-    pictures = [drawn("A line", 2.0, lambda axes: axes.set(xlabel="x")) for _ in range(2)]
+    pictures = [draw_axes("A line", 2.0, lambda axes: axes.set(xlabel="x")) for _ in range(2)]
 
     assert pictures[0] == pictures[1]
     assert 'aria-label="A line"' in pictures[0]
@@ -112,10 +112,10 @@ def test_settings_from_elsewhere_change_no_figure(whole_run: Path) -> None:
     run = Run.load(whole_run)
     elsewhere: dict[Any, Any] = {"text.usetex": True, "svg.image_inline": False, "text.parse_math": True}
 
-    expected = heat_map(run, 60.0)
+    expected = draw_heat_map(run, 60.0)
     # As from a matplotlibrc in the current directory, which matplotlib reads by itself.
     with matplotlib.rc_context(elsewhere):
-        given = heat_map(run, 60.0)
+        given = draw_heat_map(run, 60.0)
         left = matplotlib.rcParams["text.usetex"]
 
     assert given == expected
@@ -125,7 +125,7 @@ def test_settings_from_elsewhere_change_no_figure(whole_run: Path) -> None:
 def test_only_so_many_classes_are_drawn(whole_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leocod.report.figures.MOST_ROWS", 2)
 
-    svg = heat_map(Run.load(whole_run), 60.0)
+    svg = draw_heat_map(Run.load(whole_run), 60.0)
 
     assert ">laptop</text>" in svg
     assert ">plant</text>" not in svg
@@ -134,14 +134,14 @@ def test_only_so_many_classes_are_drawn(whole_run: Path, monkeypatch: pytest.Mon
 def test_a_long_run_name_is_shortened_in_the_legend(a_run: MakeRun) -> None:
     runs = [Run.load(a_run("y" * 200)), Run.load(a_run("plain"))]
 
-    svg = bars("Bars", ["mug"], np.array([[1.0], [2.0]]), "points", runs=runs)
+    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [2.0]]), "points", runs=runs)
 
     assert f"{'y' * 59}…" in svg
     assert "y" * 60 not in svg
 
 
 def test_many_runs_are_told_apart() -> None:
-    lines = [line(number) for number in range(4 * len(COLOURS))]
+    lines = [style_line(number) for number in range(4 * len(COLOURS))]
 
     assert len(COLOURS) >= 9
     assert len({(one["color"], one["marker"]) for one in lines}) == len(lines)

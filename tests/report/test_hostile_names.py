@@ -12,7 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from leocod.evaluation.metrics.base import compute_metrics, find_metrics, list_shipped
+from leocod.evaluation.results import LONGEST
 from leocod.files.run_files import make_legible as legible
+from leocod.report.history import read_history
 from leocod.report.report import write_report
 
 NAMES = (
@@ -89,8 +92,14 @@ def with_names(run: Path, names: Sequence[str]) -> Path:
     (run / "events.jsonl").write_text("\n".join(lines))
     results = json.loads((run / "results.json").read_text())
     for one in results["evaluations"]:
-        one["ap50_by_class"] = {name: 10.0 + number for number, name in enumerate(names)}
+        one["ap_by_class"] = {name: 10.0 + number for number, name in enumerate(names)}
     results |= {"benchmark": names[0], "detector": names[1], "strategy": names[2], "diagnosis": names[0]}
+    shown = {name: name[:LONGEST] for name in names}
+    words = {name: {"label": text, "title": text, "unit": text, "direction": "lower"} for name, text in shown.items()}
+    results |= {"scores": dict.fromkeys(names, 1.0) | {"undescribed " + names[0]: 2.0}, "metrics": words}
+    test = json.loads((run / "test.json").read_text())
+    test["categories"] = [{"id": number, "name": name} for number, name in enumerate(names, start=1)]
+    write(run / "test.json", test)
     write(run / "results.json", results | {"seconds_by_part": dict.fromkeys(names, 1.0)})
     held = {name: {"frames": 1, "seen": 2} for name in names}
     write(run / "memory.json", {"bytes": 1, "frames": 1, "by_class": held})
@@ -158,7 +167,10 @@ def test_a_report_imports_nothing_that_a_run_names(
 ) -> None:
     (tmp_path / "ran.py").write_text("raise SystemExit('it ran')")
     monkeypatch.syspath_prepend(tmp_path)
-    run = a_run(strategy="ran:Strategy", detector="ran:Detector", benchmark="ran:Benchmark")
-    (run / "config.yaml").write_text("strategy: {name: 'ran:Strategy'}\n")
+    run = a_run(strategy="ran:Strategy", detector="ran:Detector", benchmark="ran:Benchmark", scores={"ran:Metric": 1.0})
+    (run / "config.yaml").write_text("strategy: {name: 'ran:Strategy'}\nevaluate: {metrics: ['ran:Metric']}\n")
 
-    assert "Strategy ran:Strategy" in write_report([run], tmp_path / "page.html").read_text()
+    page = write_report([run], tmp_path / "page.html").read_text()
+    assert "Strategy ran:Strategy" in page
+    assert "ran:Metric" in page
+    assert list_shipped()[0] in compute_metrics(find_metrics(list_shipped()), read_history(run))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from leocod.errors import InvalidRun
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
 from leocod.files.run_directory import packed_path
-from leocod.report.reading import Run, ap_name, last_seen
+from leocod.report.reading import Run, name_ap, name_last_seen
 
 MakeRun = Callable[..., Path]
 
@@ -23,7 +23,7 @@ def test_table_and_presence_follow_the_class_list(a_run: MakeRun) -> None:
 
     assert run.table.shape == (6, 6)
     assert np.isnan(run.table[:, 5]).all()
-    assert run.table[-1, 0] == run.results.evaluations[-1].ap50_by_class["mug"]
+    assert run.table[-1, 0] == run.results.evaluations[-1].ap_by_class["mug"]
     assert run.evaluated_steps == [9, 19, 29, 39, 49, 59]
     assert run.presence.shape == (60, 6)
     # The made-up stream shows class c while (step + 7 c) mod 30 is below 10.
@@ -31,29 +31,29 @@ def test_table_and_presence_follow_the_class_list(a_run: MakeRun) -> None:
 
 
 def test_presence_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
-    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", metrics={"presence": "labelled"}))
+    usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", definitions={"presence": "labelled"}))
 
     # The made-up person labels the first of the classes present: the laptop only where there is no mug.
-    np.testing.assert_array_equal(usual.counted_presence, usual.presence)
+    np.testing.assert_array_equal(usual.history.presence, usual.presence)
     np.testing.assert_array_equal(by_labels.presence, usual.presence)
     laptop = by_labels.presence[:, 1] & ~by_labels.presence[:, 0]
-    np.testing.assert_array_equal(by_labels.counted_presence[:, 1], laptop)
+    np.testing.assert_array_equal(by_labels.history.presence[:, 1], laptop)
 
 
 def test_a_run_from_before_there_was_a_choice_has_the_usual_metrics(a_run: MakeRun) -> None:
     run = Run.load(a_run())
 
-    assert run.results.metrics == Metrics()
+    assert run.results.definitions == Definitions()
     assert run.results.labels_nested is False
 
 
 def test_runs_by_different_metrics_are_called_by_both(a_run: MakeRun) -> None:
     choices = {"ap": "voc", "presence": "labelled"}
-    usual, other = Run.load(a_run("usual")), Run.load(a_run("other", metrics=choices))
+    usual, other = Run.load(a_run("usual")), Run.load(a_run("other", definitions=choices))
 
-    assert [ap_name([usual]), ap_name([other, other])] == ["AP50", "VOC AP50"]
-    assert ap_name([usual, other]) == "AP50 / VOC AP50"
-    assert last_seen([usual, other]) == "in the training stream / in a label"
+    assert [name_ap([usual]), name_ap([other, other])] == ["AP50", "VOC AP50"]
+    assert name_ap([usual, other]) == "AP50 / VOC AP50"
+    assert name_last_seen([usual, other]) == "in the training stream / in a label"
 
 
 def test_a_step_told_twice_counts_as_told_last(a_run: MakeRun) -> None:
@@ -128,9 +128,9 @@ def test_a_damaged_file_is_named_with_the_place(a_run: MakeRun, name: str, conte
 
 def test_figures_by_a_metric_that_does_not_exist_are_refused(a_run: MakeRun) -> None:
     with pytest.raises(
-        InvalidRun, match=r"results\.json cannot be read \(metrics\.ap: Input should be 'coco' or 'voc'"
+        InvalidRun, match=r"results\.json cannot be read \(definitions\.ap: Input should be 'coco' or 'voc'"
     ):
-        Run.load(a_run(metrics={"ap": "pascal"}))
+        Run.load(a_run(definitions={"ap": "pascal"}))
 
 
 @pytest.mark.parametrize("seen", [{"present": [17], "labelled": []}, {"present": [], "labelled": [17]}])
@@ -178,7 +178,7 @@ def test_classes_cannot_change_on_the_way(a_run: MakeRun) -> None:
 @pytest.mark.parametrize("where", ["results", "events", "evaluations"])
 def test_a_number_alone_does_not_fill_the_memory(a_run: MakeRun, where: str) -> None:
     many = 50_000_000
-    evaluation = {"step": many, "ap50": 1.0, "ap50_by_class": {"mug": 1.0}}
+    evaluation = {"step": many, "ap": 1.0, "ap_by_class": {"mug": 1.0}}
     changed = {"results": {"steps": many}, "evaluations": {"evaluations": [evaluation]}, "events": {}}
     path = a_run(**changed[where])
     if where == "events":

@@ -11,13 +11,19 @@ from typing import Any
 import pytest
 
 from leocod.errors import InvalidRun
-from leocod.report.page import as_yaml
-from leocod.report.pictures import pictures
+from leocod.evaluation.metrics.base import compute_metrics, find_metrics, list_shipped
+from leocod.report.history import read_history
+from leocod.report.page import format_yaml
+from leocod.report.pictures import make_pictures
 from leocod.report.reading import Run
-from leocod.report.report import class_rows, memory_rows, sentence
+from leocod.report.report import describe_run, list_class_rows, list_memory_rows, list_metrics
+from leocod.report.sections import show_errors
 
 TRIES = 200
-FILES = ("results.json", "memory.json", "environment.json", "samples/samples.json", "events.jsonl", "config.yaml")
+FILES = (
+    *("results.json", "memory.json", "environment.json", "samples/samples.json", "events.jsonl", "config.yaml"),
+    *("test.json", "detections/step_00059.json"),
+)
 ODD = (
     *(
         "null",
@@ -82,9 +88,22 @@ def complaint(path: Path) -> str | None:
 
 def use(path: Path) -> None:
     run = Run.load(path)
-    shown = [sentence(run), as_yaml(dict(run.environment)), run.name, run.command or "", run.config, *run.classes]
-    shown += [str(class_rows(run)), str(memory_rows([run])), *(str(pictures(run, kind)) for kind in ("test", "memory"))]
+    shown = [
+        describe_run(run),
+        format_yaml(dict(run.environment)),
+        run.name,
+        run.command or "",
+        run.config,
+        *run.classes,
+    ]
+    shown += [
+        str(list_class_rows(run)),
+        str(list_memory_rows([run])),
+        *(str(make_pictures(run, kind)) for kind in ("test", "memory")),
+    ]
+    shown += [str(list_metrics([run])), str(show_errors([run]))]
     "".join(shown).encode()
+    json.dumps(compute_metrics(find_metrics(list_shipped()), read_history(path)), allow_nan=False)
 
 
 @pytest.mark.parametrize("seed", range(4))

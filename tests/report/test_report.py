@@ -12,20 +12,26 @@ import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from leocod.errors import InvalidRun
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.base import find_metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.report.reading import Run
-from leocod.report.report import class_rows, write_report
-from leocod.run.record.labels import LabelRecord
+from leocod.report.report import list_class_rows, write_report
 from leocod.run.record.results import ResultsFile
 
 MakeRun = Callable[..., Path]
+
+ABOUT = (
+    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed"),
+    *("labels_nested", "diagnosis"),
+)
 
 
 def page_of(out: Path, *runs: Path) -> str:
@@ -47,7 +53,7 @@ def words_of(page: str) -> str:
 def events_of(run: Run) -> Iterator[Event]:
     """What a stored run was told as when it was running."""
     yield RunStarted(run.name, run.classes, run.results.steps, first_step=0)
-    ap = {one.step: one.ap50_by_class for one in run.results.evaluations}
+    ap = {one.step: one.ap_by_class for one in run.results.evaluations}
     for step, present in run.present.items():
         yield StepLearned(step, {}, (), present, run.labelled[step], audit=None, memory_bytes=0, seconds={})
         if step in ap:
@@ -76,6 +82,7 @@ def test_every_part_of_the_page_is_there(page: str) -> None:
         "AP50 over time",
         "Each class over time",
         "Each class at the end",
+        "What is wrong with the detections at the end",
         "What is left of a class that has been away",
         "How right the pseudo labels were",
         "Where the time went",
@@ -93,7 +100,7 @@ def test_every_part_of_the_page_is_there(page: str) -> None:
 
 
 def test_class_values_appear_in_the_bars(page: str, whole_run: Path) -> None:
-    last = json.loads((whole_run / "results.json").read_text())["evaluations"][-1]["ap50_by_class"]
+    last = json.loads((whole_run / "results.json").read_text())["evaluations"][-1]["ap_by_class"]
 
     for value in (value for value in last.values() if value is not None):
         assert f">{value:.1f}</text>" in page
@@ -161,8 +168,8 @@ def test_a_diagnosis_is_announced(page: str, a_run: MakeRun, tmp_path: Path) -> 
 
 
 def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
-    bare = a_run("bare", pseudo=False, level=45.0, fap=30.14, cap=25.2, forgetfulness=9.9)
-    plugged = a_run("plugged", fap=41.23)
+    bare = a_run("bare", pseudo=False, level=45.0, scores={"fap": 30.14, "cap": 25.2, "forgetting": 9.9})
+    plugged = a_run("plugged")
 
     page = page_of(tmp_path, bare, plugged)
     words = words_of(page)
@@ -177,6 +184,47 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
     assert "do not compare directly" not in words
 
 
+def test_a_metric_that_only_one_run_has_is_a_column_with_a_dash(a_run: MakeRun, tmp_path: Path) -> None:
+    own = {"label": "Worst", "title": "the <worst> class", "direction": "lower", "unit": "steps"}
+    runs = a_run("one"), a_run("two", scores={"fap": 12.0, "worst": 7.0}, metrics={"worst": own})
+
+    page = page_of(tmp_path, *runs)
+
+    words = words_of(page)
+    assert "Worst ↓ steps" in words
+    assert "Worst: the <worst> class." in words
+    assert "41.2 33.5 −6.8 –" in words
+    assert "12.0 – – 7.0" in words
+
+
+def test_a_metric_that_runs_define_differently_has_both_titles(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run("one"), a_run("two", definitions={"ap": "voc"})))
+
+    assert "FAP: mean AP50 at the end / mean VOC AP50 at the end." in words
+
+
+def test_errors_are_counted_in_all_and_by_class(page: str) -> None:
+    words = words_of(page)
+
+    # A mug is found, and taken for something else besides; a laptop is missed.
+    assert "Run objects right missed wrong class badly placed duplicate background" in words
+    assert "icarl-efficient_cls-2of16-seed0 2 1 1 1 0 0 0" in words
+    assert "mug 1 1 0 0 0 0 0 laptop 1 0 1 0 0 0 0 <script>alert(1)</script> 0 0 0 1 0 0 0" in words
+
+
+def test_a_run_of_the_first_form_has_the_page_that_it_would_have_now(a_run: MakeRun, page: str, tmp_path: Path) -> None:
+    """As commit a9415f2 wrote results.json."""
+    run = a_run("icarl-efficient_cls-2of16-seed0")
+    results = json.loads((run / "results.json").read_text())
+    scores = results.pop("scores")
+    results |= {"fap": scores["fap"], "cap": scores["cap"], "forgetfulness": scores["forgetting"], "metrics": {}}
+    for evaluation in results["evaluations"]:
+        evaluation |= {"ap50": evaluation.pop("ap"), "ap50_by_class": evaluation.pop("ap_by_class")}
+    (run / "results.json").write_text(json.dumps(results))
+
+    assert page_of(tmp_path, run) == page
+
+
 def test_runs_on_different_benchmarks_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page_of(tmp_path, a_run("one"), a_run("two", benchmark="oak")))
 
@@ -184,7 +232,7 @@ def test_runs_on_different_benchmarks_come_with_a_warning(a_run: MakeRun, tmp_pa
 
 
 def test_runs_by_different_metrics_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
-    words = words_of(page_of(tmp_path, a_run("one"), a_run("two", metrics={"forgetting_weights": "oak"})))
+    words = words_of(page_of(tmp_path, a_run("one"), a_run("two", definitions={"forgetting_weights": "oak"})))
 
     assert "their figures do not compare directly" in words
     assert words.count("Measured: AP50, forgetfulness (OAK weights).") == words.count("Measured") == 1
@@ -193,7 +241,7 @@ def test_runs_by_different_metrics_come_with_a_warning(a_run: MakeRun, tmp_path:
 def test_another_metric_is_named_beside_every_figure(page: str, a_run: MakeRun, tmp_path: Path) -> None:
     choices = {"ap": "voc", "forgetting_bins": 4, "forgetting_weights": "oak", "presence": "labelled"}
 
-    words = words_of(page_of(tmp_path, a_run(metrics=choices)))
+    words = words_of(page_of(tmp_path, a_run(definitions=choices)))
 
     # Wherever the usual page says AP50, and nowhere without saying which.
     usual = words_of(page)
@@ -218,24 +266,26 @@ def test_nested_labels_are_named(a_run: MakeRun, tmp_path: Path) -> None:
     ],
 )
 def test_forgetfulness_by_class_has_that_of_the_results_for_its_mean(choices: dict[str, Any], a_run: MakeRun) -> None:
-    path, metrics = a_run(), Metrics(**choices)
-    labels = LabelRecord(path / "labels.json", {})
-    stored = Run.load(path)
-    sink = ResultsFile(path / "results.json", stored.results.model_dump(), labels, metrics, single_pass=True)
+    path, labels, definitions = a_run(), SimpleNamespace(count=0), Definitions(**choices)
+    stored, metrics = Run.load(path), find_metrics(["forgetting"])
+    about = {key: getattr(stored.results, key) for key in ABOUT}
+    sink = ResultsFile(path / "results.json", about, labels, definitions, metrics, single_pass=True)
     for event in events_of(stored):
         sink(event)
 
     run = Run.load(path)
 
-    assert run.results.metrics == metrics
-    assert run.results.forgetfulness == pytest.approx(
-        np.nanmean([row["forgetting"] for row in class_rows(run)]), rel=1e-12
+    assert run.results.definitions == definitions
+    assert run.results.scores["forgetting"] == pytest.approx(
+        np.nanmean([row["forgetting"] for row in list_class_rows(run)]), rel=1e-12
     )
 
 
 def test_what_a_run_does_not_have_is_said_in_a_sentence(a_run: MakeRun, tmp_path: Path) -> None:
-    run = a_run(pseudo=False, memory=False, forgetfulness=None, seconds_by_part={})
+    scores = {"fap": 41.23, "forgetting": None}
+    run = a_run(pseudo=False, memory=False, scores=scores, seconds_by_part={})
     (run / "environment.json").unlink()
+    (run / "detections" / "step_00059.json").unlink()
     for file in (run / "samples").iterdir():
         file.unlink()
 
@@ -245,6 +295,8 @@ def test_what_a_run_does_not_have_is_said_in_a_sentence(a_run: MakeRun, tmp_path
     assert "No pseudo labels were given." in words
     assert "no replay memory was kept." in words
     assert "No forgetfulness" in words
+    assert "CAP" not in words
+    assert "The detections of the last evaluation were not kept." in words
     assert "– F: forgetfulness" in words
     assert "The run did not record it." in words
     assert "The command was not recorded." in words
@@ -268,7 +320,7 @@ def test_a_run_that_keeps_the_whole_stream_says_so(a_run: MakeRun, tmp_path: Pat
 
 
 def test_a_run_without_evaluations_or_presence_still_has_a_page(a_run: MakeRun, tmp_path: Path) -> None:
-    run = a_run(evaluations=[], fap=None, cap=None, forgetfulness=None, labels_per_step=None)
+    run = a_run(evaluations=[], scores={"fap": None, "forgetting": None}, labels_per_step=None)
     first = (run / "events.jsonl").read_text().splitlines()[0]
     (run / "events.jsonl").write_text(first)
 

@@ -8,37 +8,43 @@ from pathlib import Path
 import pytest
 
 from leocod.report.reading import Run
-from leocod.report.sections import by_class, by_class_over_time, pseudo_labels, sections, when_away
+from leocod.report.sections import (
+    make_sections,
+    show_classes,
+    show_classes_over_time,
+    show_pseudo_labels,
+    show_time_away,
+)
 
 MakeRun = Callable[..., Path]
 
 
 def test_a_complete_run_fills_every_section(a_run: MakeRun) -> None:
-    for section in sections([Run.load(a_run())]):
+    for section in make_sections([Run.load(a_run())]):
         assert section.missing is None
-        assert len(section.figures) == 1
+        assert len(section.figures) == 1 or section.tables
 
 
 def test_each_run_has_a_heat_map_under_its_name(a_run: MakeRun) -> None:
     runs = [Run.load(a_run("one")), Run.load(a_run("two"))]
 
-    assert [heading for heading, _ in by_class_over_time(runs).figures] == ["one", "two"]
+    assert [heading for heading, _ in show_classes_over_time(runs).figures] == ["one", "two"]
 
 
 def test_a_section_is_drawn_when_one_of_the_runs_can_fill_it(a_run: MakeRun) -> None:
-    empty, full = Run.load(a_run("empty", pseudo=False, forgetfulness=None)), Run.load(a_run("full"))
+    empty, full = Run.load(a_run("empty", pseudo=False, scores={"forgetting": None})), Run.load(a_run("full"))
 
-    for section in (pseudo_labels, when_away):
+    for section in (show_pseudo_labels, show_time_away):
         assert section([empty]).missing
         assert section([empty, full]).missing is None
 
 
 def test_classes_are_ordered_by_the_first_run(a_run: MakeRun) -> None:
     run = Run.load(a_run())
-    last = run.results.evaluations[-1].ap50_by_class
+    last = run.results.evaluations[-1].ap_by_class
     best = max((name for name in last if last[name] is not None), key=lambda name: last[name] or 0.0)
 
-    svg = by_class([run]).figures[0][1]
+    svg = show_classes([run]).figures[0][1]
 
     assert best == "laptop"
     assert svg.index(">laptop<") < svg.index(">mug<")
@@ -48,7 +54,7 @@ def test_classes_beyond_those_that_are_drawn_are_counted(a_run: MakeRun, monkeyp
     monkeypatch.setattr("leocod.report.figures.MOST_ROWS", 4)
     runs = [Run.load(a_run("one")), Run.load(a_run("two"))]
 
-    section = by_class(runs)
+    section = show_classes(runs)
 
     assert section.note.endswith(" Drawn are the first 2 of 5 classes; the numbers by class have all.")
     assert ">laptop<" in section.figures[0][1]

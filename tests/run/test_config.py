@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.base import list_shipped
 from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart
 from leocod.run.layers import parse_override
 
@@ -54,8 +55,30 @@ def test_metrics_are_what_is_evaluated_by_without_the_when() -> None:
     evaluate = load("evaluate.every=7", "evaluate.ap=voc", "evaluate.forgetting_bins=4").evaluate
 
     assert evaluate.every == 7
-    assert evaluate.metrics == Metrics(ap="voc", forgetting_bins=4)
-    assert ExperimentConfig().evaluate.metrics == Metrics()
+    assert evaluate.definitions == Definitions(ap="voc", forgetting_bins=4)
+    assert ExperimentConfig().evaluate.definitions == Definitions()
+
+
+def test_metrics_are_all_that_are_shipped_unless_somebody_chooses() -> None:
+    assert ExperimentConfig().evaluate.metrics == list_shipped()
+    assert load("evaluate.metrics=[cap, own_metric:WorstClass]").evaluate.metrics == ("cap", "own_metric:WorstClass")
+
+
+@pytest.mark.parametrize(
+    ("names", "complaint"),
+    [
+        ("[fab]", "No metric 'fab'. Did you mean 'fap'?"),
+        ("[fap, fap]", "Two metrics are called 'fap'"),
+        ("[no_such_module:Metric]", "No module 'no_such_module'"),
+        ("['os:PathLike']", "is not a metric: it has no `compute`"),
+        ("fap", "evaluate.metrics is 'fap': it should be a valid tuple"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused_before_the_run(names: str, complaint: str) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        load(f"evaluate.metrics={names}")
+
+    assert complaint in str(caught.value)
 
 
 def test_null_switches_the_plug_in_off_and_a_mapping_on_again() -> None:

@@ -55,7 +55,7 @@ def test_its_directory_says_what_it_was_composed_of(make, tmp_path: Path) -> Non
     assert composed["learner"] == "leocod.strategies.incremental:Incremental"
     assert (composed["benchmark"], composed["labels_per_step"]) == ("small", 2)
     assert results is not None
-    assert results["benchmark"] == "small"
+    assert results.benchmark == "small"
 
 
 def test_a_finished_run_is_not_run_again(make, tmp_path: Path) -> None:

@@ -256,8 +256,8 @@ def test_a_source_that_ends_early_ends_it_well(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(Wander, "frames_of", ended)
     results = run_experiment(configured("efficient_cls=null"), tmp_path / "run")
 
-    assert (results["steps"], results["warnings"]) == (1, 1)
-    assert [one["step"] for one in results["evaluations"]] == [0]
+    assert (results.steps, results.warnings) == (1, 1)
+    assert [one.step for one in results.evaluations] == [0]
     assert "No more." in caplog.messages
     assert [line["what"] for line in told(tmp_path / "run") if line["event"] == "Warned"] == [
         "The source ended after 1 of 3 steps."
@@ -271,7 +271,7 @@ def test_frames_that_change_their_size_midway_are_learnt(tmp_path, monkeypatch):
 
     results = run_experiment(configured("labels.per_step=3"), tmp_path / "run")
 
-    assert (results["steps"], results["refused_steps"]) == (3, 0)
+    assert (results.steps, results.refused_steps) == (3, 0)
     saved = newest_checkpoint(tmp_path / "run" / "checkpoints")[1]["learner"]["strategy"]["memory"]["frames"]
     assert {tuple(frame["pixels"].shape[:2]) for frame in saved} >= {(32, 40), (48, 64)}
 
@@ -308,7 +308,8 @@ def test_a_run_that_has_ended_gives_its_results_again_and_changes_no_file(tmp_pa
 
     again = resume_experiment(configured(), tmp_path / "run")
 
-    assert again == json.loads((tmp_path / "run" / "results.json").read_text()) == json.loads(json.dumps(results))
+    assert again == results
+    assert results.model_dump(mode="json") == json.loads((tmp_path / "run" / "results.json").read_text())
     assert files(tmp_path / "run") == before
 
 
@@ -419,7 +420,7 @@ def test_a_bad_step_is_counted_told_and_the_run_goes_on(tmp_path, monkeypatch):
 
     results = run_experiment(configured(), tmp_path / "run", [counts])
 
-    assert results["refused_steps"] == 1
+    assert results.refused_steps == 1
     learned = [line for line in told(tmp_path / "run") if line["event"] == "StepLearned"]
     assert [line["refused"] is None for line in learned] == [True, False, True]
     assert learned[1]["refused"].startswith("the loss current/")
@@ -448,7 +449,7 @@ def test_bad_steps_in_a_row_are_counted_across_a_break(tmp_path, monkeypatch):
         resume_experiment(config, tmp_path / "run", [counts])
 
     results = resume_experiment(config, tmp_path / "run", [counts])
-    assert (results["steps"], results["refused_steps"]) == (3, 2)
+    assert (results.steps, results.refused_steps) == (3, 2)
 
 
 def without_a_source_from(monkeypatch, missing):

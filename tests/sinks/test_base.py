@@ -1,6 +1,6 @@
 import pytest
 
-from leocod.events import Event, RunStarted, StepFinished
+from leocod.events import Event, RunStarted, StepFinished, StepLearned
 from leocod.sinks.base import BaseSink, Sink, Thinning
 
 
@@ -37,10 +37,13 @@ def test_a_base_sink_has_nothing_to_keep_and_goes_on_from_anything() -> None:
 
 def test_a_long_stream_is_thinned_evenly_and_one_of_unknown_length_ever_more() -> None:
     known, unknown = Thinning(), Thinning()
-    known.note(RunStarted("run", (), 3 * Thinning.MOST_POINTS, 0))
-    unknown.note(RunStarted("run", (), None, 0))
+    known.keeps(RunStarted("run", (), 3 * Thinning.MOST_POINTS, 0))
+    unknown.keeps(RunStarted("run", (), None, 0))
 
-    assert [step for step in range(10) if known.keeps(step)] == [0, 3, 6, 9]
-    assert all(unknown.keeps(step) for step in range(Thinning.MOST_POINTS))
-    kept = [step for step in range(100 * Thinning.MOST_POINTS) if unknown.keeps(step)]
+    def learned(step: int) -> StepLearned:
+        return StepLearned(step, {}, (), (), (), None, 0, {})
+
+    assert [step for step in range(10) if known.keeps(learned(step))] == [0, 3, 6, 9]
+    assert all(unknown.keeps(learned(step)) for step in range(Thinning.MOST_POINTS))
+    kept = [step for step in range(100 * Thinning.MOST_POINTS) if unknown.keeps(learned(step))]
     assert len(kept) < 8 * Thinning.MOST_POINTS

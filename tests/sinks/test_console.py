@@ -5,25 +5,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 
+from leocod.evaluation.results import Results
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.sinks.console import ConsoleProgress, results_table
 from leocod.types import Detections
 
-RESULTS: dict[str, Any] = {
+FIGURES: dict[str, Any] = {
     "benchmark": "wander",
+    "detector": "tiny",
     "strategy": "icarl",
+    "seed": 0,
     "efficient_cls": True,
     "ema": True,
     "pseudo_labels": True,
     "labels_per_step": 4,
     "labels_nested": False,
-    "metrics": {"ap": "coco", "forgetting_bins": None, "forgetting_weights": "paper", "presence": "stream"},
     "diagnosis": None,
-    "fap": 41.27,
-    "cap": 30.0,
-    "forgetfulness": None,
+    "scores": {"fap": 41.27, "cap": 30.0, "forgetting": None},
+    "evaluations": [],
     "labelled_frames": 480,
     "skipped_frames": 0,
     "skipped_test_frames": 0,
@@ -35,6 +36,10 @@ RESULTS: dict[str, Any] = {
 }
 
 
+def a_table(**changed: Any) -> Group:
+    return results_table(Results.model_validate(FIGURES | changed))
+
+
 @pytest.fixture
 def console() -> Console:
     return Console(file=io.StringIO(), width=120, force_terminal=False)
@@ -43,6 +48,11 @@ def console() -> Console:
 def shown(console: Console) -> str:
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def words(console: Console) -> str:
+    """Without what only aligns the columns."""
+    return " ".join(shown(console).split())
 
 
 def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], console: Console) -> None:
@@ -58,10 +68,10 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
 
 
 def test_the_table_has_the_headline_figures(console: Console) -> None:
-    console.print(results_table(RESULTS))
+    console.print(a_table())
 
     assert "wander, icarl with Efficient-CLS, 4 labelled frames a step" in shown(console)
-    assert "FAP, AP50 at the end" in shown(console)
+    assert "FAP, mean AP50 at the end" in shown(console)
     assert "F, forgetfulness  " in shown(console)
     assert "41.3" in shown(console)
     assert "–" in shown(console)
@@ -70,31 +80,40 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
 
 
 def test_frames_that_were_left_out_are_counted(console: Console) -> None:
-    console.print(results_table(RESULTS | {"skipped_frames": 3, "skipped_test_frames": 1}))
+    console.print(a_table(skipped_frames=3, skipped_test_frames=1))
 
-    assert "frames left out, unusable │ 3 of the stream, 1 of the test" in shown(console)
+    assert "frames left out, unusable │ 3 of the stream, 1 of the test" in words(console)
 
 
 def test_another_metric_is_named_beside_its_figure(events: list[Event], console: Console) -> None:
     with ConsoleProgress(console=console) as sink:
         for event in events:
             sink(replace(event, ap_name="VOC AP50") if isinstance(event, Evaluated) else event)
-    console.print(results_table(RESULTS | {"metrics": {"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}}))
+    console.print(a_table(definitions={"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}))
 
     assert "step 1: VOC AP50 37.5 on 1 test frames" in shown(console)
-    assert "FAP, VOC AP50 at the end" in shown(console)
-    assert "CAP, VOC AP50 over the run" in shown(console)
+    assert "FAP, mean VOC AP50 at the end" in shown(console)
+    assert "CAP, mean VOC AP50 over all evaluations" in shown(console)
     assert "F, forgetfulness (4 bins, labelled presence)" in shown(console)
 
 
+def test_a_metric_of_ones_own_is_shown_by_its_own_words(console: Console) -> None:
+    words = {"label": "Half", "title": "[steps] until half", "direction": "lower", "unit": "steps"}
+
+    console.print(a_table(scores={"half": 12.0}, metrics={"half": words}))
+
+    assert "Half, [steps] until half │ 12.0 steps" in shown(console)
+    assert "FAP" not in shown(console)
+
+
 def test_nested_labels_are_named(console: Console) -> None:
-    console.print(results_table(RESULTS | {"labels_nested": True}))
+    console.print(a_table(labels_nested=True))
 
     assert "4 labelled frames a step (nested)" in shown(console)
 
 
 def test_a_diagnosis_is_named(console: Console) -> None:
-    console.print(results_table(RESULTS | {"diagnosis": "true boxes as pseudo labels"}))
+    console.print(a_table(diagnosis="true boxes as pseudo labels"))
 
     assert "Diagnosis: true boxes as pseudo labels. Not a result of the method." in shown(console)
 
@@ -104,10 +123,10 @@ def learned(step: int, *labelled: int, refused: str | None = None) -> StepLearne
 
 
 def test_steps_that_were_not_learnt_and_warnings_are_counted(console: Console) -> None:
-    console.print(results_table(RESULTS | {"refused_steps": 3, "warnings": 2}))
+    console.print(a_table(refused_steps=3, warnings=2))
 
-    assert "steps not learnt, bad numbers │ 3" in shown(console)
-    assert "warnings, see the report      │ 2" in shown(console)
+    assert "steps not learnt, bad numbers │ 3" in words(console)
+    assert "warnings, see the report │ 2" in words(console)
 
 
 def test_a_step_that_is_refused_and_a_warning_are_told_as_they_come(console: Console) -> None:

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from leocod.events import Evaluated, Event, RunStarted, StepLearned
+from leocod.events import Evaluated, Event, RunStarted, Scored, StepLearned
 from leocod.files.run_directory import RunDirectory
 from leocod.sinks.base import RunInfo, Thinning
 from leocod.sinks.tensorboard import TensorBoard, scalars
@@ -46,6 +46,16 @@ def test_a_step_gives_losses_times_memory_and_pseudo_label_quality(events: list[
         "pseudo labels/precision": 0.75,
         "pseudo labels/recall": 0.5,
     }
+
+
+def test_the_metrics_of_a_run_are_a_point_each_and_an_undefined_one_is_none(tmp_path: Path) -> None:
+    scored = Scored(9, {"fap": 41.5, "forgetting": None, "own": -3.0})
+
+    assert scalars(scored) == {"scores/fap": 41.5, "scores/own": -3.0}
+    with TensorBoard(tmp_path) as sink:
+        sink(scored)
+    (file,) = tmp_path.iterdir()
+    assert b"scores/own" in file.read_bytes()
 
 
 class Written:

@@ -128,7 +128,7 @@ def test_two_processes_learn_what_one_learns(tmp_path):
     one, two = (json.loads((tmp_path / name / "results.json").read_text()) for name in ("one", "two"))
     assert said.count("Report:") == 1
     assert two["labelled_frames"] == one["labelled_frames"] == 12
-    assert two["fap"] == pytest.approx(one["fap"], abs=0.5)
+    assert two["scores"]["fap"] == pytest.approx(one["scores"]["fap"], abs=0.5)
     for name in ("labels.json", "memory.json"):
         assert (tmp_path / "two" / name).read_text() == (tmp_path / "one" / name).read_text()
     ours, theirs = (learner_of(tmp_path / name) for name in ("one", "two"))

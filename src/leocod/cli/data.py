@@ -140,11 +140,11 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
     from leocod.data.overview import make_class_table, make_timeline_table, survey
     from leocod.evaluation.evaluator import spread_evenly
     from leocod.files.atomic import atomic_write
-    from leocod.report.contact_sheet import contact_sheet
+    from leocod.report.contact_sheet import draw_contact_sheet
     from leocod.text import pluralize
 
     pairs = [pair for step in spread_evenly(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
-    sheet = contact_sheet(_read_images(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
+    sheet = draw_contact_sheet(_read_images(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
     with atomic_write(out) as temporary:
         sheet.save(temporary, format="PNG")
     say(f"Contact sheet: {out}")

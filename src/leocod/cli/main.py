@@ -20,6 +20,7 @@ from leocod.cli.data import commands as data_commands
 from leocod.cli.data import say as _say
 from leocod.cli.list import list_parts
 from leocod.cli.paper import paper
+from leocod.cli.score import score
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 from leocod.text import pluralize
 
@@ -75,6 +76,7 @@ Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, 
 app.add_typer(data_commands, name="data")
 app.command("list")(list_parts)
 app.command()(paper)
+app.command()(score)
 
 
 def _version(wanted: bool) -> None:

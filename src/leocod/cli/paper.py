@@ -131,15 +131,15 @@ def _list_tables() -> None:
 
 def _forecast(plan: Plan, jobs: int, threads: int) -> None:
     from leocod.paper.forecast import forecast
-    from leocod.report.page import duration
+    from leocod.report.page import format_duration
 
     found = forecast(plan, jobs=jobs, threads=threads, tell=say)
     grid = Grid("cell", "", Column("time left", justify="right"), box=None)
     for cell, state, seconds in found.cells:
-        grid.add_row(cell.name, state, "" if state == "finished" else duration(seconds))
+        grid.add_row(cell.name, state, "" if state == "finished" else format_duration(seconds))
     console.print(grid, soft_wrap=True)
     todo = sum(state != "finished" for _, state, _ in found.cells)
-    say(f"{todo} of {len(found.cells)} cells to run, {jobs} at a time: {duration(found.seconds)}.")
+    say(f"{todo} of {len(found.cells)} cells to run, {jobs} at a time: {format_duration(found.seconds)}.")
 
 
 def _run(plan: Plan, jobs: int, threads: int, ray: str | None) -> dict[str, str]:

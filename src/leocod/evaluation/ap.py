@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leocod.boxes import iou
 from leocod.errors import InvalidData
 from leocod.types import Detections, Labels
 
@@ -26,8 +28,6 @@ PAIRS_AT_ONCE = 1 << 16
 """Detections are compared with true boxes in pieces, so that memory does not grow with the crowd in a frame."""
 
 Numbers = NDArray[np.int64]
-Boxes = NDArray[np.float64]
-"""x, y, width and height, a row each: 4 x boxes."""
 
 
 def average_precision(
@@ -52,6 +52,45 @@ def average_precision(
     return Scorer(truth, classes, iou=iou, style=style).score(detections)
 
 
+@dataclass(frozen=True)
+class Matches:
+    """Which detections are right, and how many true boxes there are: all that average precision depends on.
+
+    Matching one frame does not depend on the others. So frames can be matched in parts, and the matches joined.
+    """
+
+    classes: Numbers
+    """Of each detection; in rising order."""
+    badness: NDArray[np.float64]
+    """Of each detection: its score, negative."""
+    right: NDArray[np.bool_]
+    objects: Numbers
+    """True boxes of each class."""
+
+    @staticmethod
+    def join(parts: Sequence[Matches]) -> Matches:
+        """Of several sets of frames; at least one. Detections with equal scores keep the order of the parts."""
+        classes = np.concatenate([part.classes for part in parts])
+        order = np.argsort(classes, kind="stable")
+        return Matches(
+            classes[order],
+            np.concatenate([part.badness for part in parts])[order],
+            np.concatenate([part.right for part in parts])[order],
+            np.sum([part.objects for part in parts], axis=0, dtype=np.int64),
+        )
+
+    def average_precision(self, style: Style = "coco") -> NDArray[np.float64]:
+        """Of each class, 0 to 1; NaN for a class without a true box."""
+        average = mean_at_levels if style == "coco" else area_under_curve
+        ends = np.searchsorted(self.classes, np.arange(len(self.objects) + 1))
+        result = np.full(len(self.objects), np.nan)
+        for category in np.flatnonzero(self.objects).tolist():
+            of_class = slice(ends[category], ends[category + 1])
+            best_first = np.argsort(self.badness[of_class], kind="stable")
+            result[category] = average(self.right[of_class][best_first], int(self.objects[category]))
+        return result
+
+
 class Scorer:
     """The true boxes of a test set, prepared once and compared with detections many times.
 
@@ -69,30 +108,29 @@ class Scorer:
                 raise InvalidData(
                     f"Frame {frame}: true class {truth[frame].classes.max()}, but there are {classes} classes."
                 )
-        boxes, places = self._placed(truth)
+        boxes, places = self._gather(truth)
         by_place = np.argsort(places, kind="stable")
-        self._boxes, self._places = boxes[:, by_place], places[by_place]
-        self._counts = np.diff(self._ends_of_classes(self._places))
+        self._boxes, self._places = boxes.select(by_place), places[by_place]
+        ends = np.searchsorted(self._places, np.arange(classes + 1) * len(self._positions))
+        self._objects = np.diff(ends)
 
-    @np.errstate(invalid="ignore")  # A detector that has diverged may give boxes that are not finite. They hit nothing.
     def score(self, detections: Mapping[int, Detections]) -> NDArray[np.float64]:
         """Average precision of each class. A frame that is left out is a frame without detections."""
+        return self.match(detections).average_precision(self.style)
+
+    @np.errstate(invalid="ignore")  # A detector that has diverged may give boxes that are not finite. They hit nothing.
+    def match(self, detections: Mapping[int, Detections]) -> Matches:
+        """Which detections are right."""
         self._check(detections)
-        boxes, places = self._placed(detections)
-        badness = -_joined([detections[frame].scores for frame in self._positions if frame in detections], np.float64)
+        boxes, places = self._gather(detections)
+        scores = [detections[frame].scores for frame in self._positions if frame in detections]
+        badness = -_concatenate(scores, np.float64)
         best_first = np.lexsort((badness, places))
         if self.style == "coco":
-            best_first = best_first[_first_of_each(places[best_first], MOST_DETECTIONS)]
-        boxes, places, badness = boxes[:, best_first], places[best_first], badness[best_first]
-        right = self._which_are_right(boxes, places)
-        ends = self._ends_of_classes(places)
-        average = mean_at_levels if self.style == "coco" else area_under_curve
-        result = np.full(self.classes, np.nan)
-        for category in np.flatnonzero(self._counts).tolist():
-            own = slice(ends[category], ends[category + 1])
-            over_frames = np.argsort(badness[own], kind="stable")
-            result[category] = average(right[own][over_frames], int(self._counts[category]))
-        return result
+            best_first = best_first[_mark_first(places[best_first], MOST_DETECTIONS)]
+        places = places[best_first]
+        right = self._find_right(boxes.select(best_first), places)
+        return Matches(places // max(len(self._positions), 1), badness[best_first], right, self._objects)
 
     def _check(self, detections: Mapping[int, Detections]) -> None:
         strangers = sorted(set(detections) - set(self._positions))
@@ -102,28 +140,22 @@ class Scorer:
             if len(found) and not (found.classes.min() >= 0 and found.classes.max() < self.classes):
                 raise InvalidData(f"Frame {frame}: a detection of a class outside 0..{self.classes - 1}.")
 
-    def _placed(self, marked: Mapping[int, Labels] | Mapping[int, Detections]) -> tuple[Boxes, Numbers]:
+    def _gather(self, marked: Mapping[int, Labels] | Mapping[int, Detections]) -> tuple[_Boxes, Numbers]:
         """All boxes, by frame id, and the place of each."""
         chosen = [(position, marked[frame]) for frame, position in self._positions.items() if frame in marked]
-        corners = _joined([one.boxes for _, one in chosen], np.float64).reshape(-1, 4)
-        boxes = np.ascontiguousarray(corners.T)
-        boxes[2:] -= boxes[:2]
-        classes = _joined([one.classes for _, one in chosen], np.int64)
-        positions = _joined([np.full(len(one), position) for position, one in chosen], np.int64)
-        return boxes, classes * len(self._positions) + positions
+        corners = _concatenate([one.boxes for _, one in chosen], np.float64).reshape(-1, 4)
+        classes = _concatenate([one.classes for _, one in chosen], np.int64)
+        positions = _concatenate([np.full(len(one), position) for position, one in chosen], np.int64)
+        return _Boxes.of(corners), classes * len(self._positions) + positions
 
-    def _ends_of_classes(self, places: Numbers) -> Numbers:
-        """Where in sorted places each class begins, and where the last one ends."""
-        return np.searchsorted(places, np.arange(self.classes + 1) * len(self._positions))
-
-    def _which_are_right(self, boxes: Boxes, places: Numbers) -> NDArray[np.bool_]:
+    def _find_right(self, boxes: _Boxes, places: Numbers) -> NDArray[np.bool_]:
         """Which detections hit a true box; they come place by place, best first."""
         right = np.zeros(len(places), np.bool_)
-        detection, true_box, overlap = self._hits(boxes, places)
+        detection, true_box, overlap = self._find_hits(boxes, places)
         if self.style == "voc":
             # Each is tried on its best true box only, the first of equally good ones; the first to hit it is right.
             order = np.lexsort((true_box, -overlap, detection))
-            order = order[_first_of_each(detection[order], 1)]
+            order = order[_mark_first(detection[order], 1)]
             _, first = np.unique(true_box[order], return_index=True)
             right[detection[order][first]] = True
             return right
@@ -132,60 +164,71 @@ class Scorer:
         order = np.lexsort((-true_box, -overlap, detection))
         taken: set[int] = set()
         matched = -1
-        for one, box in zip(detection[order].tolist(), true_box[order].tolist(), strict=True):
-            if one != matched and box not in taken:
-                right[one] = True
+        for number, box in zip(detection[order].tolist(), true_box[order].tolist(), strict=True):
+            if number != matched and box not in taken:
+                right[number] = True
                 taken.add(box)
-                matched = one
+                matched = number
         return right
 
-    def _hits(self, boxes: Boxes, places: Numbers) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+    def _find_hits(self, boxes: _Boxes, places: Numbers) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
         """Pairs of a detection and a true box of its place that overlap enough: their numbers, and their IoU."""
         # COCO's own threshold: a box is equal to itself also when its IoU is a rounding error below 1.
         threshold = min(self.iou, 1 - 1e-10) if self.style == "coco" else self.iou
         begins = np.searchsorted(self._places, places, side="left")
         counts = np.searchsorted(self._places, places, side="right") - begins
         pieces = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-        for piece in _pieces(counts, PAIRS_AT_ONCE):
+        for piece in _split(counts, PAIRS_AT_ONCE):
             detection = np.repeat(piece, counts[piece])
             skipped = np.cumsum(counts[piece]) - counts[piece]
             true_box = np.arange(len(detection)) + np.repeat(begins[piece] - skipped, counts[piece])
-            overlap = _iou_of_pairs(boxes[:, detection], self._boxes[:, true_box])
+            overlap = boxes.select(detection).iou(self._boxes.select(true_box))
             enough = overlap >= threshold
             pieces.append((detection[enough], true_box[enough], overlap[enough]))
         detection, true_box, overlap = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return detection, true_box, overlap
 
 
-def _joined(parts: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
+@dataclass(frozen=True)
+class _Boxes:
+    """Many boxes, a column each."""
+
+    corners: NDArray[np.float64]
+    areas: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, corners: NDArray[np.float64]) -> _Boxes:
+        """By way of width and height, as COCO's files have them: the last digits are those of pycocotools."""
+        boxes = np.ascontiguousarray(corners.T)
+        sides = boxes[2:] - boxes[:2]
+        boxes[2:] = boxes[:2] + sides
+        return cls(boxes, sides[0] * sides[1])
+
+    def select(self, numbers: Numbers) -> _Boxes:
+        return _Boxes(self.corners[:, numbers], self.areas[numbers])
+
+    def iou(self, others: _Boxes) -> NDArray[np.float64]:
+        """Of each box with its partner."""
+        return iou(self.corners, others.corners, self.areas, others.areas)
+
+
+def _concatenate(parts: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
     """One array of all, also of none."""
     return np.concatenate(parts, dtype=kind) if parts else np.zeros(0, kind)
 
 
-def _first_of_each(groups: Numbers, most: int) -> NDArray[np.bool_]:
+def _mark_first(groups: Numbers, most: int) -> NDArray[np.bool_]:
     """Which are among the first so many of their group; groups come one after the other."""
     among = np.ones(len(groups), np.bool_)
     among[most:] = groups[most:] != groups[:-most]
     return among
 
 
-def _pieces(counts: Numbers, most: int) -> list[Numbers]:
+def _split(counts: Numbers, most: int) -> list[Numbers]:
     """The numbers of those with a count, in runs whose counts add up to about `most`."""
     counted = np.flatnonzero(counts)
     run = np.cumsum(counts[counted]) // most
     return np.split(counted, np.flatnonzero(np.diff(run)) + 1)
-
-
-def _iou_of_pairs(first: Boxes, second: Boxes) -> NDArray[np.float64]:
-    """Intersection over union of each box with its partner.
-
-    In the order of operations of pycocotools, so that what is just enough there is so here.
-    """
-    sides = np.minimum(first[:2] + first[2:], second[:2] + second[2:]) - np.maximum(first[:2], second[:2])
-    shared = sides.clip(0).prod(axis=0)
-    union = first[2] * first[3] + second[2] * second[3] - shared
-    ratio: NDArray[np.float64] = np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
-    return ratio
 
 
 def mean_at_levels(right: NDArray[np.bool_], objects: int) -> float:
@@ -203,14 +246,3 @@ def area_under_curve(right: NDArray[np.bool_], objects: int) -> float:
     precision = true_positives / np.arange(1, len(right) + 1)
     monotone = np.maximum.accumulate(precision[::-1])[::-1]
     return float(np.sum(monotone[right]) / objects)
-
-
-def pairwise_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Intersection over union of every box with every other box: len(boxes) x len(others)."""
-    first, second = boxes.astype(np.float64)[:, None], others.astype(np.float64)[None]
-    sides = np.minimum(first[..., 2:], second[..., 2:]) - np.maximum(first[..., :2], second[..., :2])
-    shared: NDArray[np.float64] = np.clip(sides, 0, None).prod(axis=-1)
-    areas = [(corners[..., 2:] - corners[..., :2]).prod(axis=-1) for corners in (first, second)]
-    union = areas[0] + areas[1] - shared
-    ratio: NDArray[np.float64] = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
-    return ratio

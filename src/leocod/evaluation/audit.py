@@ -1,4 +1,4 @@
-"""How right pseudo labels were, by the hidden truth. For the reader of a run only: no learner gets to see it."""
+"""How right pseudo labels were, compared with the hidden truth. No learner gets to see this."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from leocod.evaluation.ap import pairwise_iou
+from leocod.boxes import pairwise_iou
 from leocod.events import PseudoLabelAudit
 from leocod.types import Labels
 

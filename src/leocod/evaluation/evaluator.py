@@ -27,12 +27,13 @@ class Evaluator:
         batch: int = 32,
         style: Style = "coco",
         frames: int | None = None,
+        start: bool = False,
         prequential: bool = False,
     ) -> None:
         """`last_step`: None where nobody knows how long the stream is; it is evaluated once it has ended.
 
-        `frames`: how many of the test frames are looked at, evenly spread; None: all. `prequential`: try the learner on
-        the frames of each step, too, before it learns from them.
+        `frames`: how many of the test frames are looked at, evenly spread; None: all. `start`: also evaluate before the
+        first step. `prequential`: also try the learner on the frames of each step before it learns from them.
         """
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
@@ -43,6 +44,7 @@ class Evaluator:
         self.last_step = last_step
         self.prequential = prequential
         self.batch = batch
+        self.start = start
         self.ap_name = NAMES[style]
         truth = {frame.id: labels for frame, labels in test}
         if len(truth) != len(test):
@@ -50,7 +52,12 @@ class Evaluator:
         self._scorer = Scorer(truth, len(classes), style=style)
 
     def due(self, step_index: int) -> bool:
-        """Whether to evaluate once this step is learnt. Steps count from 0: every 100 means after steps 99, 199, ..."""
+        """Whether to evaluate once this step is learnt; -1: before the first one.
+
+        Steps count from 0: every 100 means after steps 99, 199, ...
+        """
+        if step_index < 0:
+            return self.start
         return (step_index + 1) % self.every == 0 or step_index == self.last_step
 
     def evaluate(self, predict: Predict) -> tuple[dict[str, float | None], dict[int, Detections]]:
@@ -75,7 +82,7 @@ class Evaluator:
 def spread_evenly(length: int, count: int) -> list[int]:
     """Up to `count` different positions, evenly over a sequence, first and last included.
 
-    >>> spread(9, 3)
+    >>> spread_evenly(9, 3)
     [0, 4, 8]
     """
     return sorted(set(np.linspace(0, length - 1, min(count, length)).round().astype(int).tolist()))

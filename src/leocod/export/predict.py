@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leocod.errors import InvalidData
+from leocod.evaluation.coco_form import to_coco_results
 from leocod.files.atomic import atomic_directory, write_json
 from leocod.files.images import open_image, read_pixels
 from leocod.files.run_directory import find_free_path, refuse_if_taken
 from leocod.files.videos import TimedImage, VideoFile, write_video
-from leocod.report.contact_sheet import contact_sheet
-from leocod.run.record.detections import coco_results
+from leocod.report.contact_sheet import draw_contact_sheet
 from leocod.sinks.console import Rate
 from leocod.text import natural_key, one_line, pluralize
 from leocod.types import Detections, Image
@@ -195,7 +195,7 @@ def _write_video(path: Path, looked_at: Iterable[LookedAt], classes: Sequence[st
 
 def _annotated(image: Image, found: Found, classes: Sequence[str]) -> Image:
     scale = max(1, LEGIBLE_WIDTH // image.shape[1])
-    return np.asarray(contact_sheet([(image, found.detections)], classes, columns=1, scale=scale))
+    return np.asarray(draw_contact_sheet([(image, found.detections)], classes, columns=1, scale=scale))
 
 
 def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
             {"id": number, "file_name": one.name, "height": one.size[0], "width": one.size[1], **_time(one)}
             for number, one in enumerate(seen)
         ],
-        "annotations": coco_results({number: one.detections for number, one in enumerate(seen)}),
+        "annotations": to_coco_results({number: one.detections for number, one in enumerate(seen)}),
         "categories": [{"id": number, "name": name} for number, name in enumerate(classes, start=1)],
     }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from leocod.errors import InvalidConfig, RunExists, RunInUse
+from leocod.evaluation.results import Results
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.table import Row, Table
 from leocod.run.config import ExperimentConfig, find_changes, load_config, load_mapping
@@ -45,7 +46,7 @@ class Cell:
         return RunDirectory(self.path)
 
     @property
-    def results(self) -> dict[str, Any] | None:
+    def results(self) -> Results | None:
         """What it found, once it has ended."""
         return read_finished(self.directory)
 

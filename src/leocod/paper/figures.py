@@ -19,10 +19,10 @@ from leocod.paper.outcome import Found, Outcome, spread
 from leocod.paper.plan import Plan
 from leocod.paper.table import METRICS, Metric, Row, Table
 from leocod.paper.writing import ARROWS, NAMES, finished_cells, numbers, write_files
-from leocod.report.figures import INK, LOWEST_TOP, drawn_whole, shortened, spans, tested_classes
-from leocod.report.page import rendered
-from leocod.report.pictures import Picture, pictures
-from leocod.report.reading import Run, ap_name
+from leocod.report.figures import INK, LOWEST_TOP, draw_figure, find_spans, list_tested_classes, shorten_name
+from leocod.report.page import render_template
+from leocod.report.pictures import Picture, make_pictures
+from leocod.report.reading import Run, name_ap
 from leocod.report.sections import Section
 
 BARE, WHOLE, NAIVE = "icarl at 25 %", "icarl+ecls at 25 %", "naive"
@@ -100,7 +100,7 @@ def looked_at(plan: Plan, table: Table) -> dict[str, Run]:
 def page(plan: Plan, table: Table, sections: Sequence[Section], runs: Mapping[str, Run]) -> str:
     """One file that needs nothing else."""
     shown = [key for key in (NAIVE, WHOLE) if key in runs]
-    return rendered(
+    return render_template(
         Path(__file__).parent / "figures_page.html.j2",
         title=table.title,
         about=f"{table.in_paper} of the paper on {plan.benchmark}.",
@@ -160,7 +160,7 @@ def bars(outcome: Outcome) -> Markup:
         sides = [Patch(color=BLUE), Patch(color=RED)]
         figure.legend(sides, ["strategy alone", "with Efficient-CLS"], loc="outside upper left", ncols=2)
 
-    return drawn_whole("FAP, CAP and F over annotation cost", 0.7 + 1.75 * len(strategies), draw)
+    return draw_figure("FAP, CAP and F over annotation cost", 0.7 + 1.75 * len(strategies), draw)
 
 
 def _draw_bars(axes: Axes, metric: Metric, pairs: Sequence[tuple[Found, ...]]) -> None:
@@ -182,7 +182,7 @@ def _draw_bars(axes: Axes, metric: Metric, pairs: Sequence[tuple[Found, ...]]) -
 def over_time_section(runs: Mapping[str, Run], names: Sequence[str] = ()) -> Section:
     """AP50 of some classes over time."""
     drawn = {key: runs[key] for key in (BARE, WHOLE) if key in runs}
-    title = f"{ap_name(list(drawn.values())) or 'AP50'} of single classes over time (Figure 3)"
+    title = f"{name_ap(list(drawn.values())) or 'AP50'} of single classes over time (Figure 3)"
     missing = _not_run(WORDS[key] for key in (BARE, WHOLE) if key not in runs)
     if not drawn:
         return Section(title, "", missing=missing)
@@ -209,7 +209,7 @@ def chosen_classes(runs: Mapping[str, Run], names: Sequence[str] = ()) -> list[s
         return list(dict.fromkeys(names))
     run = next(iter(runs.values()))
     steps = run.presence.sum(axis=0)
-    there = sorted((number for number in tested_classes(run) if steps[number]), key=lambda number: steps[number])
+    there = sorted((number for number in list_tested_classes(run) if steps[number]), key=lambda number: steps[number])
     if len(there) > 3 * EACH:
         middle = (len(there) - EACH) // 2
         there = [*there[:EACH], *there[middle : middle + EACH], *there[-EACH:]]
@@ -230,7 +230,7 @@ def over_time(runs: Mapping[str, Run], classes: Sequence[str]) -> Markup:
         for axes in empty:
             axes.set_visible(False)
         for axes in grid[:, 0]:
-            axes.set_ylabel(f"{ap_name(list(runs.values()))} (points)")
+            axes.set_ylabel(f"{name_ap(list(runs.values()))} (points)")
         for axes in filled[-COLUMNS:]:
             axes.set_xlabel("steps learnt")
         top = max(LOWEST_TOP, grid[0, 0].get_ylim()[1])
@@ -240,7 +240,7 @@ def over_time(runs: Mapping[str, Run], classes: Sequence[str]) -> Markup:
         told = [*(WORDS[key] for key in runs), "the class is in the stream"]
         figure.legend(sides, told, loc="outside upper left", ncols=3)
 
-    return drawn_whole(f"{ap_name(list(runs.values()))} of single classes over time", 0.6 + 1.9 * rows, draw)
+    return draw_figure(f"{name_ap(list(runs.values()))} of single classes over time", 0.6 + 1.9 * rows, draw)
 
 
 def _draw_class(axes: Axes, name: str, runs: Mapping[str, Run]) -> None:
@@ -250,9 +250,9 @@ def _draw_class(axes: Axes, name: str, runs: Mapping[str, Run]) -> None:
     # The stream is the same for all.
     key, column = next(iter(columns.items()))
     there = runs[key].presence[:, column]
-    axes.broken_barh(spans(there), (0, 0.05), transform=axes.get_xaxis_transform(), facecolor=GREY)
-    untested = "" if column in tested_classes(runs[key]) else ", no test box"
-    axes.set_title(f"{shortened(name)}: in {there.sum()} of {len(there)} steps{untested}", fontsize=9, loc="left")
+    axes.broken_barh(find_spans(there), (0, 0.05), transform=axes.get_xaxis_transform(), facecolor=GREY)
+    untested = "" if column in list_tested_classes(runs[key]) else ", no test box"
+    axes.set_title(f"{shorten_name(name)}: in {there.sum()} of {len(there)} steps{untested}", fontsize=9, loc="left")
 
 
 def pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
@@ -265,7 +265,7 @@ def pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
     }
     both = [place for place in kept[NAIVE] if place in kept[WHOLE]]
     naive, whole = (
-        pictures(replace(runs[key], samples=tuple(kept[key][place] for place in both)), "pseudo")
+        make_pictures(replace(runs[key], samples=tuple(kept[key][place] for place in both)), "pseudo")
         for key in (NAIVE, WHOLE)
     )
     return [

@@ -147,7 +147,7 @@ def durations_of(out: Path, cells: Iterable[Cell], *, jobs: int, threads: int) -
     alone = jobs * threads <= (os.cpu_count() or 1)
     for cell in cells if alone else ():
         if (results := cell.results) is not None and _as_today(cell, now):
-            seconds[kind(cell.config)].append(results["seconds"])
+            seconds[kind(cell.config)].append(results.seconds)
     learning = {name: pace.learning for name, pace in paces.items()} | {
         name: mean(all_) for name, all_ in seconds.items()
     }

@@ -16,7 +16,7 @@ from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
 from leocod.paper.table import METRICS, Table
 from leocod.paper.writing import ARROWS, NAMES, Figure, lines
-from leocod.report.page import duration
+from leocod.report.page import format_duration
 from leocod.text import one_line
 
 Left = Callable[[Sequence[Cell]], float | None]
@@ -55,7 +55,7 @@ class LiveTable:
 
     def _time_left(self) -> str:
         seconds = self.left(list(self.todo.values()))
-        return "time left not known yet" if seconds is None else f"{duration(seconds)} left"
+        return "time left not known yet" if seconds is None else f"{format_duration(seconds)} left"
 
     def _shown(self) -> Group:
         """How long it will take, what has begun, and the first table that is not complete."""

@@ -162,10 +162,10 @@ def spread(values: Sequence[float]) -> float | None:
 
 def _found(row: Row, cells: Sequence[Cell]) -> Found:
     ended = [(cell, results) for cell in cells if (results := cell.results) is not None]
-    keys: Mapping[Metric, str] = {"fap": "fap", "cap": "cap", "f": "forgetfulness"}
+    keys: Mapping[Metric, str] = {"fap": "fap", "cap": "cap", "f": "forgetting"}
     runs = {
         (cell.config.seed, cell.config.labels.seed): {
-            metric: float(results[keys[metric]]) for metric in METRICS if results[keys[metric]] is not None
+            metric: value for metric in METRICS if (value := results.scores.get(keys[metric])) is not None
         }
         for cell, results in ended
     }

@@ -144,7 +144,7 @@ def excerpt_of(steps: int, most: int = BLOCKS * IN_A_ROW) -> list[int]:
     return [first + number for first in spread_evenly(steps - row + 1, BLOCKS) for number in range(row)]
 
 
-def shortened(config: ExperimentConfig, steps: int) -> ExperimentConfig:
+def shorten_name(config: ExperimentConfig, steps: int) -> ExperimentConfig:
     """The same experiment on an excerpt of its benchmark, which has so many steps; evaluated and saved once."""
     values = config.model_dump(mode="json")
     most = len(excerpt_of(steps))
@@ -174,7 +174,7 @@ def measure(
         # Asked for one by one, each right before its process is started.
         for name, cell in wholes.items():
             began[name] = time.monotonic()
-            yield Cell(shortened(cell.config, steps[name]), folder / name)
+            yield Cell(shorten_name(cell.config, steps[name]), folder / name)
 
     with (
         TemporaryDirectory(prefix=".timing-", dir=out) as folder,
@@ -205,13 +205,13 @@ def pace_of(short: Cell, config: ExperimentConfig, steps: int, *, took: float) -
     longer = 1.0 if single_pass else steps / len(learnt)
     return Pace(
         name=short.name,
-        around=max(0.0, took - results["seconds"]),
+        around=max(0.0, took - results.seconds),
         once=max(0.0, learnt[0] - step) * longer,
         step=step,
         steps=steps,
-        evaluation=evaluated[-1] * (looked_at + results["skipped_test_frames"]) / max(looked_at, 1),
+        evaluation=evaluated[-1] * (looked_at + results.skipped_test_frames) / max(looked_at, 1),
         evaluations=-(-steps // config.evaluate.every),
-        beside=max(0.0, results["seconds"] - sum(learnt) - sum(evaluated)),
+        beside=max(0.0, results.seconds - sum(learnt) - sum(evaluated)),
         checkpoints=-(-steps // config.checkpoint.every),
     )
 

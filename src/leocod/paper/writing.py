@@ -18,7 +18,7 @@ from leocod.paper.cells import Cell
 from leocod.paper.outcome import Comparison, Outcome, Verdict, Word
 from leocod.paper.plan import Plan
 from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, Dataset, Metric, Row, Table
-from leocod.report.page import points, rendered
+from leocod.report.page import format_points, render_template
 from leocod.report.reading import Run
 
 NAMES: dict[Metric, str] = {"fap": "FAP", "cap": "CAP", "f": "F"}
@@ -177,11 +177,11 @@ def runs(cells: Sequence[Cell]) -> str:
     """One line for each run, with what it was made by."""
     rows = []
     for cell in dict.fromkeys(cells):
-        results, made = cell.results or {}, cell.environment
-        figures = {
-            key: results.get(key)
-            for key in ("fap", "cap", "forgetfulness", "labelled_frames", "memory_bytes", "seconds")
-        }
+        results, made = cell.results, cell.environment
+        scores = results.scores if results else {}
+        names = {"fap": "fap", "cap": "cap", "forgetfulness": "forgetting"}
+        figures = {column: scores.get(name) for column, name in names.items()}
+        figures |= {key: getattr(results, key, None) for key in ("labelled_frames", "memory_bytes", "seconds")}
         rows.append(
             {"run": cell.name, "seed": cell.config.seed, **figures, **_pseudo_labels(cell)}
             | {
@@ -197,7 +197,7 @@ def runs(cells: Sequence[Cell]) -> str:
 def page(plan: Plan, outcome: Outcome, cells: Sequence[Cell]) -> str:
     """One file that needs nothing else."""
     table = outcome.table
-    return rendered(
+    return render_template(
         Path(__file__).parent / "table.html.j2",
         table=table,
         about=about(plan, outcome),
@@ -215,7 +215,7 @@ def _ours(outcome: Outcome, row: Row, metric: Metric) -> Figure:
     mean, noise = _mean(list(found.values(metric).values())), found.spread(metric)
     if mean is None:
         return Figure("–")
-    text = points(mean) + ("" if noise is None else f" ± {noise:.1f}")
+    text = format_points(mean) + ("" if noise is None else f" ± {noise:.1f}")
     return _figure(text, _mean(outcome.gained(row, metric)), metric)
 
 

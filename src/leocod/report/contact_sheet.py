@@ -20,19 +20,19 @@ LONGEST_NAME = 40
 """Letters of a class name; more would not fit on a frame."""
 
 
-def class_colour(number: int) -> tuple[int, int, int]:
+def pick_class_colour(number: int) -> tuple[int, int, int]:
     """A bright colour for each class; neighbours in the list are far apart on the colour wheel."""
     red, green, blue = hsv_to_rgb(number * 0.618 % 1.0, 0.65 + 0.3 * (number % 2), 1.0)
     return int(red * 255), int(green * 255), int(blue * 255)
 
 
-def _light(colour: tuple[int, int, int]) -> tuple[int, int, int]:
+def _lighten(colour: tuple[int, int, int]) -> tuple[int, int, int]:
     """Halfway to white: a pure blue cannot be read on black."""
     red, green, blue = colour
     return (red + 255) // 2, (green + 255) // 2, (blue + 255) // 2
 
 
-def contact_sheet(
+def draw_contact_sheet(
     frames: Iterable[tuple[Image, Labels | Detections]],
     classes: Sequence[str],
     columns: int = 6,
@@ -45,7 +45,7 @@ def contact_sheet(
     """
     if columns < 1 or scale < 1 or (longest is not None and longest < 1):
         raise ValueError(f"columns={columns}, scale={scale}, longest={longest}: all must be 1 or more.")
-    panels = [_panel(image, found, classes, _factor(image, scale, longest)) for image, found in frames]
+    panels = [_draw_panel(image, marked, classes, _choose_factor(image, scale, longest)) for image, marked in frames]
     if not panels:
         return PillowImage.new("RGB", (1, 1))
     columns = min(columns, len(panels))
@@ -57,31 +57,31 @@ def contact_sheet(
     return sheet
 
 
-def _factor(image: Image, scale: int, longest: int | None) -> float:
+def _choose_factor(image: Image, scale: int, longest: int | None) -> float:
     return scale if longest is None else min(scale, longest / max(image.shape[:2]))
 
 
-def _panel(image: Image, found: Labels | Detections, classes: Sequence[str], factor: float) -> PillowImage.Image:
+def _draw_panel(image: Image, marked: Labels | Detections, classes: Sequence[str], factor: float) -> PillowImage.Image:
     height, width = (max(1, round(side * factor)) for side in image.shape[:2])
     panel = PillowImage.fromarray(image).resize((width, height), PillowImage.Resampling.BICUBIC)
     draw = ImageDraw.Draw(panel)
-    for box, number in zip(found.boxes * factor, found.classes, strict=True):
+    for box, number in zip(marked.boxes * factor, marked.classes, strict=True):
         left, top, right, bottom = (float(value) for value in box)
-        colour = class_colour(int(number))
+        colour = pick_class_colour(int(number))
         # A frame made smaller may leave less than a pixel of a box.
         draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour)
         name = legible(classes[int(number)])[:LONGEST_NAME]
-        font = _font(is_latin=all(ord(one) < 256 for one in name))
+        font = _find_font(is_latin=all(ord(letter) < 256 for letter in name))
         text = draw.textbbox((0, 0), name, font=font)
         x = min(max(0.0, left), panel.width - text[2] - 2.0)
         y = top - text[3] - 1 if top > text[3] + 1 else top + 1
         draw.rectangle((x, y, x + text[2] + 1, y + text[3] + 1), fill=(0, 0, 0))
-        draw.text((x + 1, y), name, fill=_light(colour), font=font)
+        draw.text((x + 1, y), name, fill=_lighten(colour), font=font)
     return panel
 
 
 @cache
-def _font(*, is_latin: bool) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+def _find_font(*, is_latin: bool) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """Pillow's own font, or, for names that it has no letters for, the larger one that comes with matplotlib."""
     if is_latin:
         return ImageFont.load_default()

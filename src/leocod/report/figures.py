@@ -19,22 +19,22 @@ from numpy.typing import NDArray
 
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
 from leocod.events import PseudoLabelAudit
-from leocod.report.reading import Run, ap_name, last_seen
+from leocod.report.reading import Run, name_ap, name_last_seen
 
 COLOURS = (
     *("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670"),
     *("#c33c3c", "#38b1c4", "#d9a900", "#6a4fb3"),
 )
-"""One per run, the first ones told apart by colour-blind readers too. All strategies of the paper fit."""
+"""One per run. Colour-blind readers can tell the first ones apart. There are enough for all strategies of the paper."""
 MARKERS = "os^D"
-"""With more runs than colours, the next marker tells them apart."""
+"""When the colours are used up, the next marker tells runs apart."""
 
 INK, PALE = "#2b2f36", "#b9c0ca"
 WIDTH = 10.4
 """Inches. The page scales a figure to its place, so this sets how large the lettering is beside the text."""
 
 LOWEST_TOP = 10.0
-"""Points. An axis of AP50 ends no lower, so that nothing looks like something only by being enlarged."""
+"""Points. An axis of AP ends no lower, so that a difference does not look large only because it is enlarged."""
 
 MANY_CLASSES = 40
 """From here on rows are drawn closer together."""
@@ -67,12 +67,12 @@ LOOK: dict[Any, Any] = {
 }
 
 
-def drawn(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
+def draw_axes(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
     """One pair of axes as an SVG element."""
-    return drawn_whole(name, height, lambda figure: draw(figure.add_subplot()), width=width)
+    return draw_figure(name, height, lambda figure: draw(figure.add_subplot()), width=width)
 
 
-def drawn_whole(name: str, height: float, draw: Callable[[Figure], None], *, width: float = WIDTH) -> Markup:
+def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, width: float = WIDTH) -> Markup:
     """A figure of any axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
     with matplotlib.rc_context():
         # Not as a matplotlibrc in the current directory has it: that may be anyone's, and could call LaTeX on a name.
@@ -95,39 +95,39 @@ def drawn_whole(name: str, height: float, draw: Callable[[Figure], None], *, wid
     return Markup(svg.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(name), 1))
 
 
-def colour(number: int) -> str:
+def pick_colour(number: int) -> str:
     """The colour of a run by its place on the page."""
     return COLOURS[number % len(COLOURS)]
 
 
-def line(number: int) -> dict[str, Any]:
+def style_line(number: int) -> dict[str, Any]:
     """How the line of a run is drawn, by its place on the page."""
-    return {"color": colour(number), "linewidth": 2, "marker": MARKERS[number // len(COLOURS) % len(MARKERS)]}
+    return {"color": pick_colour(number), "linewidth": 2, "marker": MARKERS[number // len(COLOURS) % len(MARKERS)]}
 
 
-def precision_over_time(runs: Sequence[Run]) -> Markup:
-    """Mean AP50 after each evaluation; for a single run also each class, thin."""
+def draw_precision_over_time(runs: Sequence[Run]) -> Markup:
+    """Mean AP after each evaluation; for a single run also each class, thin."""
 
     def draw(axes: Axes) -> None:
         for number, run in enumerate(runs):
             learnt = np.array(run.evaluated_steps) + 1
             if len(runs) == 1:
                 axes.plot(learnt, run.table, color=PALE, linewidth=0.7)
-            axes.plot(learnt, cap_over_time(run.table), **line(number), markersize=4)
+            axes.plot(learnt, cap_over_time(run.table), **style_line(number), markersize=4)
         top = max(LOWEST_TOP, axes.get_ylim()[1])
-        axes.set(xlabel="steps learnt", ylabel=f"{ap_name(runs)} (points)", ylim=(0, top))
+        axes.set(xlabel="steps learnt", ylabel=f"{name_ap(runs)} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
         if len(runs) > 1:
             name_runs(axes, runs)
         else:
             axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
 
-    return drawn(f"{ap_name(runs)} over time", 3.4, draw)
+    return draw_axes(f"{name_ap(runs)} over time", 3.4, draw)
 
 
-def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
-    """AP50 of each class over time, with an orange bar wherever the class was in the training stream."""
-    tested = tested_classes(run)[:MOST_ROWS]
+def draw_heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
+    """AP of each class over time, with an orange bar wherever the class was in the training stream."""
+    tested = list_tested_classes(run)[:MOST_ROWS]
     edges = np.array([0, *(step + 1 for step in run.evaluated_steps)])
     row_height = 0.24 if len(tested) <= MANY_CLASSES else 0.17
 
@@ -138,23 +138,25 @@ def heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
             edges, rows, run.table[:, tested].T, cmap="YlGnBu", vmin=0, vmax=highest, rasterized=True
         )
         for row, category in enumerate(tested):
-            seen = spans(run.presence[: edges[-1], category])
+            seen = find_spans(run.presence[: edges[-1], category])
             axes.broken_barh(seen, (row + 0.78, 0.16), facecolor="#e8590c", rasterized=True)
             axes.axhline(row, color="white", linewidth=1)
-        names = [shortened(run.classes[category]) for category in tested]
+        names = [shorten_name(run.classes[category]) for category in tested]
         axes.set_yticks(rows[:-1] + 0.5, names, fontsize=9 if len(tested) <= MANY_CLASSES else 7.5)
         axes.set(xlabel="steps learnt", ylim=(len(tested), 0), xlim=(0, edges[-1]))
         axes.grid(visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines[:].set_visible(False)
         bar = axes.figure.colorbar(mesh, ax=axes, location="top", shrink=0.4, aspect=30, pad=0.02, anchor=(0.0, 0.0))
-        bar.set_label(f"{ap_name([run])} (points)")
+        bar.set_label(f"{name_ap([run])} (points)")
         bar.outline.set_visible(False)
 
-    return drawn(f"{ap_name([run])} by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width)
+    return draw_axes(
+        f"{name_ap([run])} by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width
+    )
 
 
-def bars(
+def draw_bars(
     name: str,
     groups: Sequence[str],
     values: NDArray[np.float64],
@@ -169,13 +171,13 @@ def bars(
     def draw(axes: Axes) -> None:
         for number, row in enumerate(values):
             places = np.arange(len(groups)) + (number - (len(runs) - 1) / 2) * thickness
-            axes.barh(places, np.nan_to_num(row), thickness * 0.9, color=colour(number))
+            axes.barh(places, np.nan_to_num(row), thickness * 0.9, color=pick_colour(number))
             for place, value in zip(places, row, strict=True):
                 text = "none" if np.isnan(value) else f"{value:.1f}"
                 axes.annotate(
                     text, (np.nan_to_num(value), place), (3, 0), textcoords="offset points", va="center", fontsize=8
                 )
-        axes.set_yticks(np.arange(len(groups)), [shortened(group) for group in groups])
+        axes.set_yticks(np.arange(len(groups)), [shorten_name(group) for group in groups])
         axes.set(xlabel=label, ylim=(len(groups) - 0.4, -0.6))
         axes.set_xlim(0, max(1.08 * float(np.nan_to_num(values).max()), lowest_top))
         axes.grid(visible=False, axis="y")
@@ -185,20 +187,20 @@ def bars(
             name_runs(axes, runs, patches=True)
 
     crowd = max(0.24 if len(groups) <= MANY_CLASSES else 0.17, 0.17 * len(runs))
-    return drawn(name, 0.7 + crowd * len(groups) + 0.22 * (len(runs) > 1), draw)
+    return draw_axes(name, 0.7 + crowd * len(groups) + 0.22 * (len(runs) > 1), draw)
 
 
-def precision_when_away(runs: Sequence[Run]) -> Markup:
-    """AP50 against steps since the class was last seen: the mean, and for a single run every evaluation as a dot."""
+def draw_precision_when_away(runs: Sequence[Run]) -> Markup:
+    """AP against steps since the class was last seen: the mean, and for a single run every evaluation as a dot."""
 
     def draw(axes: Axes) -> None:
         shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
         for number, run in shown:
-            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.counted_presence)
+            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.history.presence)
             if len(runs) == 1:
                 axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
-            axes.plot(*averaged(away, precision), **line(number), markersize=4)
-        axes.set(xlabel=f"steps since the class was last {last_seen(runs)}", ylabel=f"{ap_name(runs)} (points)")
+            axes.plot(*average_neighbours(away, precision), **style_line(number), markersize=4)
+        axes.set(xlabel=f"steps since the class was last {name_last_seen(runs)}", ylabel=f"{name_ap(runs)} (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if len(runs) > 1:
@@ -206,28 +208,28 @@ def precision_when_away(runs: Sequence[Run]) -> Markup:
         else:
             axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
 
-    return drawn(f"{ap_name(runs)} against steps since last seen", 3.2, draw)
+    return draw_axes(f"{name_ap(runs)} against steps since last seen", 3.2, draw)
 
 
-def pseudo_label_quality(runs: Sequence[Run]) -> Markup:
+def draw_pseudo_label_quality(runs: Sequence[Run]) -> Markup:
     """Precision (solid) and recall (dashed) of the pseudo labels, over windows of steps."""
 
     def draw(axes: Axes) -> None:
         shown = [(number, run) for number, run in enumerate(runs) if run.audits]
         for number, run in shown:
-            steps, precision, recall = quality_over_windows(run)
-            axes.plot(steps, precision, **line(number), markersize=3)
-            axes.plot(steps, recall, color=colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
+            steps, precision, recall = measure_quality(run)
+            axes.plot(steps, precision, **style_line(number), markersize=3)
+            axes.plot(steps, recall, color=pick_colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
         axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
         kinds = [
             f"{run.name}: {kind}" if len(runs) > 1 else kind for _, run in shown for kind in ("precision", "recall")
         ]
         put_legend(axes, axes.lines, kinds, columns=2)
 
-    return drawn("Precision and recall of the pseudo labels over time", 3.0 + 0.2 * (len(runs) > 1), draw)
+    return draw_axes("Precision and recall of the pseudo labels over time", 3.0 + 0.2 * (len(runs) > 1), draw)
 
 
-def quality_over_windows(run: Run, windows: int = 30) -> tuple[list[float], list[float], list[float]]:
+def measure_quality(run: Run, windows: int = 30) -> tuple[list[float], list[float], list[float]]:
     """Middle of each window in steps learnt, precision and recall in percent; NaN where there was nothing to count.
 
     Counts are added up within a window before dividing: a step with a single pseudo label is no step with 100 %.
@@ -235,14 +237,14 @@ def quality_over_windows(run: Run, windows: int = 30) -> tuple[list[float], list
     edges = np.unique(np.linspace(0, max(run.audits) + 1, windows + 1).astype(int))
     steps, precision, recall = [], [], []
     for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        audit = PseudoLabelAudit.together(one for step, one in run.audits.items() if start <= step < end)
+        audit = PseudoLabelAudit.together(counts for step, counts in run.audits.items() if start <= step < end)
         steps.append((start + end) / 2)
         precision.append(100 * audit.right / audit.labels if audit.labels else np.nan)
         recall.append(100 * audit.right / audit.objects if audit.objects else np.nan)
     return steps, precision, recall
 
 
-def averaged(
+def average_neighbours(
     k: NDArray[np.int64], values: NDArray[np.float64], groups: int = 12
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean k and mean value of groups of neighbouring k, with about as many values in each; equal k stay together."""
@@ -250,24 +252,24 @@ def averaged(
     members = np.searchsorted(edges, k, side="left")
     present = np.unique(members)
     return (
-        np.array([k[members == one].mean() for one in present]),
-        np.array([values[members == one].mean() for one in present]),
+        np.array([k[members == group].mean() for group in present]),
+        np.array([values[members == group].mean() for group in present]),
     )
 
 
-def shortened(name: str, longest: int = 28) -> str:
+def shorten_name(name: str, longest: int = 28) -> str:
     """A name that leaves room for the figure beside it."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def spans(present: NDArray[np.bool_]) -> list[tuple[float, float]]:
+def find_spans(present: NDArray[np.bool_]) -> list[tuple[float, float]]:
     """Unbroken stretches of presence as (start, length)."""
     padded = np.concatenate([[False], present, [False]]).astype(np.int8)
     starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
     return [(float(start), float(end - start)) for start, end in zip(starts, ends, strict=True)]
 
 
-def tested_classes(run: Run) -> list[int]:
+def list_tested_classes(run: Run) -> list[int]:
     """Classes with a test box."""
     return np.flatnonzero(~np.isnan(run.table).all(axis=0)).tolist() if len(run.table) else []
 
@@ -282,7 +284,7 @@ def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], column
     """A legend above the axes. The space before a name keeps matplotlib from hiding one that begins with `_`."""
     axes.legend(
         handles,
-        [f" {shortened(label, LONGEST_LABEL)}" for label in labels],
+        [f" {shorten_name(label, LONGEST_LABEL)}" for label in labels],
         loc="lower left",
         bbox_to_anchor=(0, 1),
         ncols=columns,

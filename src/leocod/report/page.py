@@ -10,7 +10,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
-def rendered(template: Path, **values: Any) -> str:
+def render_template(template: Path, **values: Any) -> str:
     """A template with its values, all of them escaped. It may include the templates that lie here."""
     environment = Environment(
         loader=FileSystemLoader([template.parent, Path(__file__).parent]),
@@ -19,11 +19,16 @@ def rendered(template: Path, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": points, "duration": duration, "size": size, "yaml": as_yaml}
+    environment.filters |= {
+        "points": format_points,
+        "duration": format_duration,
+        "size": format_size,
+        "yaml": format_yaml,
+    }
     return environment.get_template(template.name).render(**values)
 
 
-def points(value: float | None) -> str:
+def format_points(value: float | None) -> str:
     """A figure in points, or a dash for none."""
     if value is None or np.isnan(value):
         return "–"
@@ -31,7 +36,7 @@ def points(value: float | None) -> str:
     return f"{round(value, 1) + 0:.1f}".replace("-", "−")
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time that a person can read."""
     if seconds < 60:
         return f"{seconds:.1f} s"
@@ -40,7 +45,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def size(count: int) -> str:
+def format_size(count: int) -> str:
     """A number of bytes that a person can read."""
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= one:
@@ -48,6 +53,6 @@ def size(count: int) -> str:
     return f"{count} bytes"
 
 
-def as_yaml(value: Any) -> str:
+def format_yaml(value: Any) -> str:
     """Nested values, legibly."""
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).strip()

@@ -31,7 +31,7 @@ SMALL, LONGEST = 320, 480
 """Pixels of the longer side: up to the first a picture is taken as it is, above it is made light, up to the second."""
 
 LARGEST = 500_000
-"""Bytes of a picture that is taken as it is; as many pixels as it may have, not packed at all, are fewer."""
+"""Bytes of a picture that is taken as it is. Pixels of a small picture need fewer, even when they are not packed."""
 
 Verdict = Literal["right", "wrong", "stored", "true"]
 
@@ -62,15 +62,15 @@ class Picture:
     boxes: tuple[Box, ...]
 
 
-def pictures(run: Run, kind: str, most: int = MOST_PICTURES) -> list[Picture]:
+def make_pictures(run: Run, kind: str, most: int = MOST_PICTURES) -> list[Picture]:
     """Sample frames of one kind (`test`, `pseudo` or `memory`), evenly picked when there are too many."""
     samples = [sample for sample in run.samples if sample.kind == kind]
     if len(samples) > most:
         samples = [samples[number] for number in np.linspace(0, len(samples) - 1, most).round().astype(int)]
-    return [_picture(run, sample) for sample in samples]
+    return [_make_picture(run, sample) for sample in samples]
 
 
-def _picture(run: Run, sample: Sample) -> Picture:
+def _make_picture(run: Run, sample: Sample) -> Picture:
     # The name only: a sample cannot point out of its directory. Nor may a link in its place.
     folder = run.path / "samples"
     file = folder / Path(sample.file).name
@@ -85,17 +85,17 @@ def _picture(run: Run, sample: Sample) -> Picture:
             if image.format == "PNG" and max(width, height) <= SMALL and file.stat().st_size <= LARGEST:
                 content, form = file.read_bytes(), "PNG"
             else:
-                content = _light(image)
+                content = _compress(image)
     except InvalidFrame as error:
         what = strip_file_name(file, error)
         raise InvalidRun(f"{one_line(file)} is not a readable picture ({what.rstrip('.')}). {cure}") from error
     where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
-    return Picture(where, width, height, data, tuple(_boxes(sample, run.classes, middle=width / 2)))
+    return Picture(where, width, height, data, tuple(_make_boxes(sample, run.classes, middle=width / 2)))
 
 
-def _light(image: PillowImage.Image) -> bytes:
-    """No larger than a page shows it; the boxes over it are drawn apart and stay sharp."""
+def _compress(image: PillowImage.Image) -> bytes:
+    """As a JPEG no larger than a page shows it. The boxes are drawn over it, so they stay sharp."""
     shown = image.convert("RGB")
     shown.thumbnail((LONGEST, LONGEST))
     target = io.BytesIO()
@@ -103,60 +103,60 @@ def _light(image: PillowImage.Image) -> bytes:
     return target.getvalue()
 
 
-def _boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
-    found = sorted((box for box in sample.boxes if _has_area(box)), key=lambda box: -box[5])
+def _make_boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
+    boxes = sorted((box for box in sample.boxes if _has_area(box)), key=lambda box: -box[5])
     if sample.kind == "memory":
-        return [_box(box[:4], "stored", _short(_name(box[4], classes)), middle) for box in found]
+        return [_make_box(box[:4], "stored", _shorten(_name_class(box[4], classes)), middle) for box in boxes]
     if sample.kind == "test":
-        found = [box for box in found if box[5] >= LOWEST_SCORE]
+        boxes = [box for box in boxes if box[5] >= LOWEST_SCORE]
     true = [box for box in sample.truth if _has_area(box)]
-    right = match_labels(_labels(found, classes), _labels(true, classes))
+    right = match_labels(_to_labels(boxes, classes), _to_labels(true, classes))
     return [
-        *(_box(box[:4], "true", "", middle) for box in true),
+        *(_make_box(box[:4], "true", "", middle) for box in true),
         *(
-            _box(
+            _make_box(
                 box[:4],
                 "right" if good else "wrong",
-                f"{'✓' if good else '✗'} {_short(_name(box[4], classes))}{_score(box[5])}",
+                f"{'✓' if good else '✗'} {_shorten(_name_class(box[4], classes))}{_format_score(box[5])}",
                 middle,
             )
-            for box, good in zip(found, right, strict=True)
+            for box, good in zip(boxes, right, strict=True)
         ),
     ]
 
 
 def _has_area(box: Sequence[float | str]) -> bool:
-    """As labels see it, which have fewer digits."""
+    """In 32 bits, as labels have it."""
     left, top, right, bottom = np.array(box[:4], np.float32)
     return bool(left < right and top < bottom)
 
 
-def _box(corners: tuple[float, float, float, float], verdict: Verdict, text: str, middle: float) -> Box:
+def _make_box(corners: tuple[float, float, float, float], verdict: Verdict, text: str, middle: float) -> Box:
     x1, y1, x2, y2 = corners
     return Box(x1, y1, x2 - x1, y2 - y1, verdict, text, "end" if (x1 + x2) / 2 > middle else "start")
 
 
-def _name(category: int | str, classes: Sequence[str]) -> str:
+def _name_class(category: int | str, classes: Sequence[str]) -> str:
     """Class name of a number, which older files may hold as the name itself."""
     if isinstance(category, str):
         return category
     return classes[category] if 0 <= category < len(classes) else f"class {category}"
 
 
-def _score(score: float) -> str:
+def _format_score(score: float) -> str:
     """Exactly 1 stands for 'not kept': labels have no score."""
     return f" {score:.2f}" if score < 1 else ""
 
 
-def _short(name: str, longest: int = 12) -> str:
+def _shorten(name: str, longest: int = 12) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def _labels(
+def _to_labels(
     boxes: Sequence[tuple[float, float, float, float, int | str]]
     | Sequence[tuple[float, float, float, float, int | str, float]],
     classes: Sequence[str],
 ) -> Labels:
-    names = [_name(box[4], classes) for box in boxes]
+    names = [_name_class(box[4], classes) for box in boxes]
     known = [classes.index(name) if name in classes else len(classes) for name in names]
     return Labels(np.array([box[:4] for box in boxes], np.float32).reshape(-1, 4), np.array(known, np.int64))

@@ -3,48 +3,36 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
+from leocod.evaluation.error_breakdown import ErrorCounts
+from leocod.evaluation.history import History
+from leocod.evaluation.metrics.forgetting import compute_by_class
+from leocod.evaluation.results import ClassScores, Results
 from leocod.events import PseudoLabelAudit
 from leocod.files import documents
 from leocod.files.paths import explain_absence
-from leocod.files.paths import is_inside as inside
-from leocod.files.run_directory import list_packed_events
-from leocod.files.run_files import damaged, read_json, read_lines, read_text
-from leocod.files.run_files import make_legible as legible
-from leocod.report.stored import (
-    LARGEST,
-    LARGEST_LOG,
-    LARGEST_NOTE,
-    LONGEST_LINE,
-    MOST_CELLS,
-    MOST_TOLD_CELLS,
-    Learned,
-    Memory,
-    Results,
-    Sample,
-    Started,
-    Warned,
-)
+from leocod.files.run_files import damaged, make_legible, read_json, read_text
+from leocod.report.detections import StoredTest
+from leocod.report.event_log import EventLog, validate
+from leocod.report.stored import LARGEST, LARGEST_NOTE, Memory, Sample
 from leocod.text import one_line
 
 Read = TypeVar("Read")
 
 RESULTS, MEMORY = TypeAdapter(Results), TypeAdapter(Memory)
-STARTED, LEARNED, WARNED = TypeAdapter(Started), TypeAdapter(Learned), TypeAdapter(Warned)
 SAMPLES, ENVIRONMENT = TypeAdapter(tuple[Sample, ...]), TypeAdapter(Mapping[str, Any])
-"""What each file, or line, must fit."""
+"""What each file must fit."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +48,8 @@ class Run:
     """Step -> classes in its frames, labelled or not."""
     labelled: Mapping[int, tuple[int, ...]]
     """Step -> classes in its labelled frames."""
+    single_pass: bool
+    """Whether every frame came once."""
     audits: Mapping[int, PseudoLabelAudit]
     """Step -> how right its pseudo labels were."""
     warnings: tuple[str, ...]
@@ -74,17 +64,18 @@ class Run:
         if not path.is_dir():
             raise InvalidRun(f"{one_line(path)} is not a directory. Give the directory that `leocod run` wrote.")
         results = _read(path / "results.json", path, RESULTS, largest=LARGEST)
-        told = _read_events(path)
-        _check(path, results, told)
+        log = EventLog.read(path)
+        _check(path, results, log)
         return cls(
             path=path,
-            config=_config(path / "config.yaml", path),
+            config=_read_config(path / "config.yaml", path),
             results=results,
-            classes=told.classes,
-            present=told.present,
-            labelled=told.labelled,
-            audits=told.audits,
-            warnings=tuple(told.warnings),
+            classes=log.classes,
+            present=log.present,
+            labelled=log.labelled,
+            single_pass=log.single_pass,
+            audits=log.audits,
+            warnings=tuple(log.warnings),
             environment=_read_optional(path / "environment.json", path, ENVIRONMENT) or {},
             samples=_read_optional(path / "samples" / "samples.json", path, SAMPLES) or (),
             memory=_read_optional(path / "memory.json", path, MEMORY),
@@ -93,7 +84,7 @@ class Run:
     @property
     def name(self) -> str:
         """The directory's name, which is the run's."""
-        return legible(self.path.resolve().name)
+        return make_legible(self.path.resolve().name)
 
     @property
     def audit(self) -> PseudoLabelAudit:
@@ -105,33 +96,51 @@ class Run:
         """Steps after which there was an evaluation."""
         return [evaluation.step for evaluation in self.results.evaluations]
 
-    @cached_property
+    @property
     def table(self) -> NDArray[np.float64]:
-        """AP50 in points: evaluations x classes; NaN for a class without a test box."""
-        rows = [
-            [np.nan if (value := one.ap50_by_class.get(name)) is None else value for name in self.classes]
-            for one in self.results.evaluations
-        ]
-        return np.array(rows, np.float64).reshape(len(rows), len(self.classes))
+        """AP in points: evaluations x classes; NaN for a class without a test box."""
+        return self.history.table
 
-    @cached_property
+    @property
     def presence(self) -> NDArray[np.bool_]:
         """Which class was in the training stream at which step: steps x classes."""
-        return self._over_steps(self.present)
+        return self.history.in_stream
 
     @cached_property
-    def counted_presence(self) -> NDArray[np.bool_]:
-        """Which class counts as present at which step when forgetting is measured: steps x classes."""
-        return self._over_steps(self.results.metrics.seen(self.present, self.labelled))
+    def history(self) -> History:
+        """What metrics are computed from, as the results and the events tell it."""
+        steps = _count_rows(self.results, self.present)
+        in_stream, in_labels = (
+            presence_table(seen, steps=steps, classes=len(self.classes)) for seen in (self.present, self.labelled)
+        )
+        rows = [_to_row(evaluation, self.classes) for evaluation in self.results.evaluations]
+        return History(
+            classes=self.classes,
+            evaluated_steps=tuple(self.evaluated_steps),
+            table=np.array(rows, np.float64).reshape(len(rows), len(self.classes)),
+            in_stream=in_stream,
+            in_labels=in_labels,
+            single_pass=self.single_pass,
+            definitions=self.results.definitions,
+            start=_to_row(self.results.start, self.classes) if self.results.start else None,
+        )
 
-    def _over_steps(self, seen: Mapping[int, tuple[int, ...]]) -> NDArray[np.bool_]:
-        steps = _rows(self.results, self.present)
-        return presence_table(seen, steps=steps, classes=len(self.classes))
+    @cached_property
+    def errors(self) -> ErrorCounts | None:
+        """What is wrong with the detections of the last evaluation; None where they were not kept."""
+        if not self.evaluated_steps or explain_absence(self.path / "test.json") == "no such file":
+            return None
+        test, last = StoredTest.read(self.path), self.evaluated_steps[-1]
+        if test.classes != self.classes:
+            raise damaged(self.path / "test.json", "other classes than events.jsonl")
+        return test.count_errors(last) if test.has_detections(last) else None
 
     @property
     def can_forget(self) -> bool:
         """Whether forgetfulness means anything here; offline training, for one, has no time that passes."""
-        return bool(self.present) and self.results.forgetfulness is not None
+        if not self.present or "forgetting" in self.results.scores:
+            return bool(self.present) and self.results.scores["forgetting"] is not None
+        return bool((~np.isnan(compute_by_class(self.history))).any())
 
     @property
     def command(self) -> str | None:
@@ -143,34 +152,25 @@ class Run:
         return None
 
 
-def ap_name(runs: Sequence[Run]) -> str:
-    """What AP50 is called where these runs are shown together."""
-    return " / ".join(dict.fromkeys(run.results.metrics.ap_name for run in runs))
+def name_ap(runs: Sequence[Run]) -> str:
+    """What AP is called where these runs are shown together."""
+    return " / ".join(dict.fromkeys(run.results.definitions.ap_name for run in runs))
 
 
-def last_seen(runs: Sequence[Run]) -> str:
+def name_last_seen(runs: Sequence[Run]) -> str:
     """What the time away of a class is counted from where these runs are shown together."""
-    return " / ".join(dict.fromkeys(run.results.metrics.last_seen for run in runs))
+    return " / ".join(dict.fromkeys(run.results.definitions.last_seen for run in runs))
 
 
 def _read(file: Path, home: Path, kind: TypeAdapter[Read], *, largest: int = LARGEST_NOTE) -> Read:
-    return _fitting(read_json(file, home, largest=largest), file, kind)
+    return validate(read_json(file, home, largest=largest), file, kind)
 
 
 def _read_optional(file: Path, home: Path, kind: TypeAdapter[Read]) -> Read | None:
     return None if explain_absence(file) == "no such file" else _read(file, home, kind)
 
 
-def _fitting(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:
-    try:
-        return kind.validate_python(value)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        key = ".".join(map(str, first["loc"]))[:100]
-        raise damaged(file, f"{place}{key or 'content'}: {first['msg']}") from error
-
-
-def _config(file: Path, home: Path) -> str:
+def _read_config(file: Path, home: Path) -> str:
     text = read_text(file, home, largest=documents.LARGEST)
     try:
         documents.parse_yaml(text)
@@ -179,73 +179,23 @@ def _config(file: Path, home: Path) -> str:
     return text
 
 
-@dataclass
-class _Told:
-    """Class names, and what the report needs from each step."""
-
-    classes: tuple[str, ...] = ()
-    present: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    labelled: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    audits: dict[int, PseudoLabelAudit] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-
-    def start(self, started: Started, file: Path, place: str) -> None:
-        """Of each file of events anew, and each time the same."""
-        if twice := [one for one, times in Counter(started.classes).items() if times > 1]:
-            raise damaged(file, f"{place}the class '{twice[0][:60]}' is there twice")
-        if self.classes not in ((), tuple(started.classes)):
-            raise damaged(file, f"{place}other classes than before")
-        self.classes = tuple(started.classes)
-
-    def add(self, learned: Learned, file: Path, place: str) -> None:
-        stranger = max([*learned.present, *learned.labelled], default=-1)
-        if stranger >= len(self.classes):
-            raise damaged(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
-        self.present[learned.step] = tuple(learned.present)
-        self.labelled[learned.step] = tuple(learned.labelled)
-        self.audits.pop(learned.step, None)
-        if learned.audit is not None:
-            self.audits[learned.step] = PseudoLabelAudit(**learned.audit.model_dump())
-        if learned.refused is not None:
-            self.warnings.append(f"Step {learned.step + 1}: not learnt, {learned.refused}.")
+def _to_row(scores: ClassScores, classes: Sequence[str]) -> NDArray[np.float64]:
+    """AP of each class; NaN for one without a test box."""
+    by_class = [scores.ap_by_class.get(name) for name in classes]
+    return np.array([np.nan if value is None else value for value in by_class], np.float64)
 
 
-def _read_events(path: Path) -> _Told:
-    """All events, those of the earlier steps of a long run first. A step told twice counts as told last."""
-    told, last = _Told(), path / "events.jsonl"
-    packed = list_packed_events(path / "events").values() if inside(path / "events", path) else ()
-    for file in (*packed, last):
-        for number, event in read_lines(file, path, largest=LARGEST_LOG, longest=LONGEST_LINE):
-            place = f"line {number}: "
-            name = event.get("event") if isinstance(event, dict) else None
-            if not isinstance(name, str):
-                raise damaged(file, f"{place}no event")
-            if name == "RunStarted":
-                told.start(_fitting(event, file, STARTED, place), file, place)
-            elif name == "StepLearned":
-                told.add(_fitting(event, file, LEARNED, place), file, place)
-            elif name == "Warned":
-                warning = _fitting(event, file, WARNED, place)
-                told.warnings.append(f"Step {warning.step + 1}: {warning.what}")
-    if not told.classes:
-        raise damaged(last, "no RunStarted with class names")
-    return told
-
-
-def _check(path: Path, results: Results, told: _Told) -> None:
-    """Whether the files fit one another, and what is made of them into memory."""
-    known = set(told.classes)
-    for number, one in enumerate(results.evaluations):
-        if strangers := [name for name in one.ap50_by_class if name not in known]:
+def _check(path: Path, results: Results, log: EventLog) -> None:
+    """Raise unless the files belong together, and a table of all steps fits into memory."""
+    known = set(log.classes)
+    for number, evaluation in enumerate(results.evaluations):
+        if strangers := [name for name in evaluation.ap_by_class if name not in known]:
             what = f"evaluations.{number}: '{strangers[0][:60]}' is no class of this run"
             raise damaged(path / "results.json", what)
-    cells = len(told.classes) * (_rows(results, told.present) + len(results.evaluations))
-    most = max(MOST_CELLS, 2 * len(told.classes) * (len(told.present) + len(results.evaluations)))
-    if cells > min(most, MOST_TOLD_CELLS):
-        raise damaged(path / "results.json", f"steps: too many for the {len(told.present)} that events.jsonl tells of")
+    log.check_size(_count_rows(results, log.present), len(results.evaluations), path / "results.json")
 
 
-def _rows(results: Results, present: Mapping[int, tuple[int, ...]]) -> int:
+def _count_rows(results: Results, present: Mapping[int, tuple[int, ...]]) -> int:
     """Steps that a table over all steps must have."""
-    last = max([*present, *(one.step for one in results.evaluations)], default=-1)
+    last = max([*present, *(evaluation.step for evaluation in results.evaluations)], default=-1)
     return max(results.steps, last + 1)

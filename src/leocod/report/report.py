@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from leocod.errors import InvalidRun
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.forgetting import compute_by_class
+from leocod.evaluation.results import MetricWords
 from leocod.files.atomic import write_text
 from leocod.report import figures
-from leocod.report.page import rendered
-from leocod.report.pictures import LOWEST_SCORE, Picture, pictures
-from leocod.report.reading import Run, ap_name
-from leocod.report.sections import sections
+from leocod.report.page import render_template
+from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
+from leocod.report.reading import Run
+from leocod.report.sections import make_sections
 from leocod.report.stored import Held
 from leocod.text import describe_plugin
 
@@ -66,45 +68,56 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
     return out
 
 
+def list_metrics(runs: Sequence[Run]) -> list[tuple[str, MetricWords]]:
+    """Every metric of these runs, and how to show it. Where runs define it differently, its title names both."""
+    names = dict.fromkeys(name for run in runs for name in run.results.scores)
+    metrics = []
+    for name in names:
+        words = [run.results.words(name) for run in runs if name in run.results.scores]
+        title = " / ".join(dict.fromkeys(one.title for one in words))
+        metrics.append((name, words[0].model_copy(update={"title": title})))
+    return metrics
+
+
 def render(runs: Sequence[Run]) -> str:
     """The page as text."""
-    return rendered(
+    return render_template(
         Path(__file__).parent / "template.html.j2",
         title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
         several=len(runs) > 1,
-        ap=ap_name(runs),
+        metrics=list_metrics(runs),
         warnings_shown=WARNINGS_SHOWN,
         chapters=[
-            Chapter(run, figures.colour(number), sentence(run), diagnosis(run), class_rows(run))
+            Chapter(run, figures.pick_colour(number), describe_run(run), describe_diagnosis(run), list_class_rows(run))
             for number, run in enumerate(runs)
         ],
-        warning=differences(runs),
-        sections=sections(runs),
-        memory_rows=memory_rows(runs),
-        albums=albums(runs),
+        warning=find_differences(runs),
+        sections=make_sections(runs),
+        memory_rows=list_memory_rows(runs),
+        albums=collect_albums(runs),
     )
 
 
-def albums(runs: Sequence[Run]) -> list[Album]:
+def collect_albums(runs: Sequence[Run]) -> list[Album]:
     """Sample frames by kind; a kind or a run without any is left out."""
     filled = []
     for kind, (title, note) in SAMPLE_KINDS.items():
-        by_run = [(run.name, shown) for run in runs if (shown := pictures(run, kind))]
+        by_run = [(run.name, shown) for run in runs if (shown := make_pictures(run, kind))]
         if by_run:
             filled.append(Album(kind, title, note, by_run))
     return filled
 
 
-def memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
+def list_memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
     """Class name, and what each run's memory held of it; None for a run that held nothing of it."""
     memories = [run.memory.by_class if run.memory else {} for run in runs]
     names = dict.fromkeys(name for memory in memories for name in memory)
     return [(name, [memory.get(name) for memory in memories]) for name in names]
 
 
-def class_rows(run: Run) -> list[dict[str, Any]]:
+def list_class_rows(run: Run) -> list[dict[str, Any]]:
     """The numbers behind the figures, class by class."""
-    away = run.results.metrics.forgetting_by_class(run.table, run.evaluated_steps, run.counted_presence)
+    away = compute_by_class(run.history)
     return [
         {
             "name": name,
@@ -117,30 +130,30 @@ def class_rows(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def sentence(run: Run) -> str:
+def describe_run(run: Run) -> str:
     """What the run was, and by which metrics it was judged when they are not the usual ones."""
     results = run.results
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
     nested = " (nested)" if results.labels_nested else ""
-    metrics = results.metrics
-    measured = "" if metrics == Metrics() else f" Measured: {metrics.ap_name}, {metrics.forgetting_name}."
+    chosen = results.definitions
+    measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
         f"{results.steps} steps{labels}{nested}, seed {results.seed}.{measured}"
     )
 
 
-def diagnosis(run: Run) -> str | None:
+def describe_diagnosis(run: Run) -> str | None:
     """A warning that the figures are not the method's, when they are not."""
     kind = run.results.diagnosis
     return None if kind is None else f"Diagnosis: {kind}. Not a result of the method."
 
 
-def differences(runs: Sequence[Run]) -> str | None:
+def find_differences(runs: Sequence[Run]) -> str | None:
     """A warning when runs were not put to the same test."""
-    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.metrics) for run in runs}
+    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.definitions) for run in runs}
     if len(tests) == 1:
         return None
     return "These runs differ in benchmark, length, classes or metrics: their figures do not compare directly."

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from leocod.errors import InvalidConfig, InvalidRun
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.base import find_metrics, list_shipped
 from leocod.files.documents import parse_mapping, read_yaml
 from leocod.networks.network import Precision
 from leocod.plugins.diagnosis import Diagnosis
@@ -27,20 +28,31 @@ FRAMES_PER_STEP = 16
 """Of a benchmark that does not say otherwise."""
 
 
-class EvaluateOptions(Metrics):
+class EvaluateOptions(Definitions):
     """When the learner is tried on the test frames, and by which metrics."""
 
     every: int = Field(100, ge=1)
     """Steps from one evaluation to the next. There is always one after the last step."""
     frames: int | None = Field(None, ge=1)
     """Test frames that are looked at, evenly spread over all of them. Null: all."""
+    start: bool = False
+    """Also evaluate before the first step. The metric `fwt` needs it."""
     prequential: bool = False
-    """Try the learner on the frames of each step, too, before it learns from them: test, then train."""
+    """Also try the learner on the frames of each step before it learns from them. The metric `prequential` needs it.
+    Each training frame is detected once more."""
+    metrics: tuple[str, ...] = list_shipped()
+    """What sums up the run: files of `evaluation/metrics/`, or module:Class."""
+
+    @field_validator("metrics")
+    @classmethod
+    def _exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        find_metrics(names)
+        return names
 
     @property
-    def metrics(self) -> Metrics:
+    def definitions(self) -> Definitions:
         """What the figures mean, without when they were taken."""
-        return Metrics.model_validate(self.model_dump(include=set(Metrics.model_fields)))
+        return Definitions.model_validate(self.model_dump(include=set(Definitions.model_fields)))
 
 
 class ExperimentConfig(Settings):

@@ -19,6 +19,7 @@ from leocod.run.interruption import Interruption
 from leocod.run.parts import Parts
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.run.record.guard import Guard
+from leocod.run.record.results import ResultsFile, add_scores
 from leocod.sinks.base import Sink
 from leocod.training import distributed
 from leocod.training.gradients import hash_tensors
@@ -67,6 +68,7 @@ def drive(
     guard: Guard,
     sinks: Sequence[Sink] = (),
     checkpoints: Checkpoints | None = None,
+    results: ResultsFile | None = None,
 ) -> None:
     """Tell every sink what happens. Whatever ends the run early, what has been learnt by then is saved."""
     readers = [*sinks, guard, *([checkpoints] if checkpoints else [])]
@@ -78,6 +80,8 @@ def drive(
         single_pass=parts.learner.single_pass,
     )
     events = run_stream(parts.stream, parts.learner, parts.evaluator, begin.step, unfinished=begin.unfinished)
+    if results is not None:
+        events = add_scores(events, results)
     with Interruption() as interruption, ExitStack() as stack:
         for reader in readers:
             stack.enter_context(reader)

@@ -80,6 +80,7 @@ class Experiment:
                 diagnosis=diagnosis.WORDS[config.diagnosis] if config.diagnosis else None,
             ),
             config=config.model_dump(mode="json"),
+            definitions=config.evaluate.definitions,
             metrics=config.evaluate.metrics,
             labelling=self.labeller.describe(),
             checkpoint=config.checkpoint,
@@ -113,6 +114,7 @@ def build(config: ExperimentConfig) -> Experiment:
         last_step=benchmark.steps - 1,
         style=config.evaluate.ap,
         frames=config.evaluate.frames,
+        start=config.evaluate.start,
         prequential=config.evaluate.prequential,
     )
     return Experiment(config, benchmark, labeller, observed if config.diagnosis else stream, learner, evaluator)

@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import Field
 
+from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.evaluator import Evaluator
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.metrics.base import list_shipped
 from leocod.learner import Learner
 from leocod.settings import Settings
 from leocod.stream.base import Steps
@@ -63,8 +64,10 @@ class Parts:
     facts: RunFacts
     config: Mapping[str, Any] | None = None
     """The config that the parts were built from, as plain values. None: they were composed in Python."""
-    metrics: Metrics = field(default_factory=Metrics)
-    """Which definitions the figures follow."""
+    definitions: Definitions = field(default_factory=Definitions)
+    """What AP and forgetting mean."""
+    metrics: tuple[str, ...] = list_shipped()
+    """What sums up the run: names of metrics, or module:Class."""
     labelling: Mapping[str, Any] = field(default_factory=dict)
     """How the labelled frames are chosen, for labels.json."""
     checkpoint: CheckpointOptions = field(default_factory=CheckpointOptions)

@@ -12,9 +12,12 @@ from typing import Any
 import yaml
 
 from leocod.errors import InvalidConfig, InvalidRun
+from leocod.evaluation.coco_form import to_coco_truth
+from leocod.evaluation.metrics.base import find_metrics
+from leocod.evaluation.results import Results
 from leocod.files.atomic import write_json, write_text
 from leocod.files.checkpoint import newest_checkpoint
-from leocod.files.documents import parse_json, read_yaml
+from leocod.files.documents import read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.run.config import ExperimentConfig, describe_changes, load_run_config
 from leocod.run.driver import Saved, drive, restore
@@ -22,7 +25,7 @@ from leocod.run.environment import add_resumption, describe_environment, read_co
 from leocod.run.experiment import build, drop_start_weights, read_config
 from leocod.run.parts import Parts
 from leocod.run.record.checkpoints import Checkpoints
-from leocod.run.record.detections import DetectionFiles, coco_truth
+from leocod.run.record.detections import DetectionFiles, PrequentialFile
 from leocod.run.record.guard import Guard
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
@@ -37,7 +40,7 @@ MakeSinks = Callable[[RunInfo], Sequence[Sink]]
 """Builds sinks once the run directory is known."""
 
 
-def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Run a config in a new directory; returns the content of results.json. `sinks` come beside the config's own.
 
     Of several processes that train as one, the first one writes; the others return None.
@@ -45,7 +48,7 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
     return _start(build(config).parts, out, lambda info: [*sinks, *config.build_sinks(info)])
 
 
-def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Resume the run in a directory from its newest checkpoint, or from the beginning if it has none yet.
 
     `config` must say what the run's own config says, but for keys that nothing depends on.
@@ -63,12 +66,12 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
     return _resume(check, rebuild, out, lambda info: [*sinks, *config.build_sinks(info)])
 
 
-def start_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def start_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Run parts that were composed in Python in a new directory: checkpoints, results and report as `leocod run`."""
     return _start(parts, out, lambda info: [*sinks, JsonLines(run=info)])
 
 
-def resume_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> dict[str, Any] | None:
+def resume_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
     """Resume a run of parts that were composed in Python. The parts must be made as they were at the start."""
 
     def check(directory: RunDirectory) -> None:
@@ -79,7 +82,7 @@ def resume_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> dict[str,
     return _resume(check, lambda saved: parts, out, lambda info: [*sinks, JsonLines(run=info)])
 
 
-def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> dict[str, Any] | None:
+def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> Results | None:
     """The parts are built before the directory is made, so that a mistake leaves nothing behind."""
     if distributed.rank():
         _follow(parts, out)
@@ -96,7 +99,7 @@ def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> dict[str, Any] | N
 
 def _resume(
     check: Callable[[RunDirectory], None], rebuild: Callable[[Saved], Parts], out: Path, make_sinks: MakeSinks
-) -> dict[str, Any] | None:
+) -> Results | None:
     directory = RunDirectory.open(out)
     with directory.lock() if not distributed.rank() else nullcontext():
         check(directory)
@@ -123,22 +126,23 @@ def write_report(runs: Sequence[Path], file: Path) -> Path:
     return report.write_report(runs, file)
 
 
-def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Saved = None) -> dict[str, Any]:
+def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Saved = None) -> Results:
     """From the beginning, or from a checkpoint, to the report."""
-    classes = parts.evaluator.classes
-    write_json(directory.test, coco_truth(parts.evaluator.test, classes))
+    write_json(directory.test, to_coco_truth(parts.evaluator.test, parts.evaluator.classes))
     labels = LabelRecord(directory.labels, parts.labelling)
     results = ResultsFile(
         directory.results,
         asdict(parts.facts),
         labels,
-        parts.metrics,
+        parts.definitions,
+        find_metrics(parts.metrics),
         single_pass=parts.learner.single_pass,
         lost_test_frames=parts.lost_test_frames,
     )
     sinks: list[Sink] = [
         *make_sinks(RunInfo(directory, parts.config or _describe(parts))),
         DetectionFiles(directory.detections, keep=parts.record.detections),
+        PrequentialFile(directory.detections),
         labels,
         Samples(directory.samples, parts.learner, parts.evaluator.test),
         results,
@@ -157,8 +161,9 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         config=parts.config or _describe(parts),
     )
     begin = restore(parts, saved, by_name)
-    drive(parts, directory.path.resolve().name, begin, guard, sinks, checkpoints)
-    write_json(directory.memory, _describe_memory(parts, results.content["memory_bytes"]), indent=2)
+    drive(parts, directory.path.resolve().name, begin, guard, sinks, checkpoints, results)
+    assert results.content is not None
+    write_json(directory.memory, _describe_memory(parts, results.content.memory_bytes or 0), indent=2)
     write_report([directory.path], directory.report)
     return results.content
 
@@ -241,13 +246,12 @@ def _note_resumption(directory: RunDirectory, parts: Parts, saved: Saved) -> Non
     write_json(directory.environment, content, indent=2)
 
 
-def read_finished(directory: RunDirectory) -> dict[str, Any] | None:
+def read_finished(directory: RunDirectory) -> Results | None:
     """The results of a run that has ended; the report is what it writes last."""
     if not (directory.results.exists() and directory.memory.exists() and directory.report.exists()):
         return None
     try:
-        results: dict[str, Any] = parse_json(directory.results.read_text(encoding="utf-8"))
+        return Results.model_validate_json(directory.results.read_bytes())
     except ValueError:
         # Damaged: it is made again from the last checkpoint.
         return None
-    return results

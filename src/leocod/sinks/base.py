@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
 from leocod.errors import InvalidConfig
-from leocod.events import Event, RunStarted
+from leocod.events import Evaluated, Event, RunStarted, Scored, StepLearned
 from leocod.files.run_directory import RunDirectory
 from leocod.find import Kind
 from leocod.settings import Settings
@@ -105,15 +105,17 @@ class Thinning:
         self._every: int | None = None
         """Known only if the length of the stream is."""
 
-    def note(self, event: Event) -> None:
-        """Learn the length of the stream."""
+    def keeps(self, event: Event) -> TypeGuard[StepLearned | Evaluated | Scored]:
+        """Whether an event becomes points of curves: every evaluation, and a part of the steps.
+
+        Of a stream of unknown length every step at first, then every second, every fourth, and so on.
+        """
         if isinstance(event, RunStarted):
             self._every = None if event.steps is None else -(-event.steps // self.MOST_POINTS)
-
-    def keeps(self, step: int) -> bool:
-        """Without a known length: every step at first, then every second, every fourth, and so on."""
-        every = self._every if self._every is not None else 1 << (step // self.MOST_POINTS).bit_length()
-        return step % every == 0
+        if not isinstance(event, StepLearned):
+            return isinstance(event, Evaluated | Scored)
+        every = self._every if self._every is not None else 1 << (event.step // self.MOST_POINTS).bit_length()
+        return event.step % every == 0
 
 
 SINKS: Kind[BaseSink] = Kind("sink", "leocod.sinks", ("__call__", "__enter__", "__exit__", "state_dict"))

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
-from leocod.evaluation.metrics import Metrics
+from leocod.evaluation.results import Results
 from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
 from leocod.text import describe_plugin, pluralize
@@ -109,33 +109,28 @@ class ConsoleProgress(BaseSink):
         self._labelled = None if state["labelled"] is None else set(state["labelled"])
 
 
-def results_table(results: Mapping[str, Any]) -> Group:
+def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
-    plug_in = describe_plugin(ema=results["ema"], pseudo_labels=results["pseudo_labels"])
-    metrics = Metrics.model_validate(results["metrics"])
-    nested = " (nested)" if results["labels_nested"] else ""
+    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
+    nested = " (nested)" if results.labels_nested else ""
     title = (
-        f"{results['benchmark']}, {results['strategy']} {plug_in}, "
-        f"{results['labels_per_step']} labelled frames a step{nested}"
+        f"{results.benchmark}, {results.strategy} {plug_in}, {results.labels_per_step} labelled frames a step{nested}"
     )
-    if results["diagnosis"]:
-        title += f"\n[yellow]Diagnosis: {results['diagnosis']}. Not a result of the method.[/yellow]"
+    if results.diagnosis:
+        title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"
     table = Table(show_header=False)
-    table.add_row(f"FAP, {metrics.ap_name} at the end", _points(results["fap"]))
-    table.add_row(f"CAP, {metrics.ap_name} over the run", _points(results["cap"]))
-    table.add_row(f"F, {metrics.forgetting_name}", _points(results["forgetfulness"]))
-    table.add_row("labelled frames", f"{results['labelled_frames']}")
-    if results["skipped_frames"] or results["skipped_test_frames"]:
-        told = f"{results['skipped_frames']} of the stream, {results['skipped_test_frames']} of the test"
-        table.add_row("frames left out, unusable", told)
-    if results["refused_steps"]:
-        table.add_row("steps not learnt, bad numbers", f"{results['refused_steps']}")
-    if results["warnings"]:
-        table.add_row("warnings, see the report", f"{results['warnings']}")
-    table.add_row("frames kept", f"{results['memory_bytes'] / 1e6:.1f} MB")
-    table.add_row("time", f"{results['seconds']:.0f} s for {results['steps']} steps")
+    for name, value in results.scores.items():
+        words = results.words(name)
+        unit = "" if words.unit == "points" else f" {words.unit}"
+        table.add_row(Text(f"{words.label}, {words.title}"), Text("–" if value is None else f"{value:.1f}{unit}"))
+    table.add_row("labelled frames", f"{results.labelled_frames}")
+    if results.skipped_frames or results.skipped_test_frames:
+        counts = f"{results.skipped_frames} of the stream, {results.skipped_test_frames} of the test"
+        table.add_row("frames left out, unusable", counts)
+    if results.refused_steps:
+        table.add_row("steps not learnt, bad numbers", f"{results.refused_steps}")
+    if results.warnings:
+        table.add_row("warnings, see the report", f"{results.warnings}")
+    table.add_row("frames kept", f"{(results.memory_bytes or 0) / 1e6:.1f} MB")
+    table.add_row("time", f"{results.seconds:.0f} s for {results.steps} steps")
     return Group(title, table)
-
-
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from leocod.events import Evaluated, Event, StepLearned
+from leocod.events import Event
 from leocod.settings import list_leaves
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning, import_extra
 from leocod.sinks.tensorboard import scalars
@@ -57,8 +57,7 @@ class Mlflow(BaseSink):
         return self
 
     def __call__(self, event: Event) -> None:
-        self._thinning.note(event)
-        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and self._thinning.keeps(event.step)):
+        if self._thinning.keeps(event):
             now = int(1000 * time.time())
             metric = self._mlflow.entities.Metric
             values = [metric(UNFIT.sub("_", name), value, now, event.step) for name, value in scalars(event).items()]

@@ -12,7 +12,7 @@ from typing import Any, Self
 from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from leocod.events import Evaluated, Event, StepLearned
+from leocod.events import Evaluated, Event, Scored, StepLearned
 from leocod.files.atomic import append
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
@@ -34,8 +34,7 @@ class TensorBoard(BaseSink):
         return self
 
     def __call__(self, event: Event) -> None:
-        self._thinning.note(event)
-        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and self._thinning.keeps(event.step)):
+        if self._thinning.keeps(event):
             for name, value in scalars(event).items():
                 self._writer.add_scalar(name, value, event.step)
 
@@ -74,8 +73,10 @@ class CurveFile:
         os.close(self._file)
 
 
-def scalars(event: StepLearned | Evaluated) -> dict[str, float]:
-    """The curves' next values."""
+def scalars(event: StepLearned | Evaluated | Scored) -> dict[str, float]:
+    """The curves' next values; of the metrics of a run there is one value each."""
+    if isinstance(event, Scored):
+        return {f"scores/{name}": value for name, value in event.scores.items() if value is not None}
     if isinstance(event, Evaluated):
         known = {name: 100 * value for name, value in event.ap_by_class.items() if value is not None}
         mean = {event.ap_name: sum(known.values()) / len(known)} if known else {}

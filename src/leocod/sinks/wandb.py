@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
-from leocod.events import Evaluated, Event, StepLearned
+from leocod.events import Event
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning, import_extra
 from leocod.sinks.tensorboard import scalars
 
@@ -52,8 +52,7 @@ class Wandb(BaseSink):
         return self
 
     def __call__(self, event: Event) -> None:
-        self._thinning.note(event)
-        if isinstance(event, Evaluated) or (isinstance(event, StepLearned) and self._thinning.keeps(event.step)):
+        if self._thinning.keeps(event):
             self._run.log(scalars(event), step=event.step)
 
     def __exit__(

@@ -1,13 +1,17 @@
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from leocod.evaluation.ap import average_precision
-from leocod.events import Evaluated, Event
-from leocod.run.record.detections import DetectionFiles, coco_results, coco_truth
-from leocod.types import Detections, Frame, Labels
+from leocod.errors import InvalidRun
+from leocod.evaluation.ap import Style, average_precision
+from leocod.events import Evaluated, Event, StepTested
+from leocod.report.detections import PREQUENTIAL, read_prequential
+from leocod.run.record.detections import DetectionFiles, PrequentialFile
+from leocod.types import Detections, Labels
 
 
 def test_there_is_a_file_for_each_evaluation(events: list[Event], tmp_path: Path) -> None:
@@ -20,49 +24,112 @@ def test_there_is_a_file_for_each_evaluation(events: list[Event], tmp_path: Path
     assert (found["image_id"], found["category_id"], found["bbox"]) == (7, 2, [1.0, 2.0, 3.5, 6.0])
 
 
-def test_truth_has_every_frame_also_empty_ones() -> None:
-    pixels = np.zeros((6, 8, 3), np.uint8)
-    frames = [Frame(number, "walk", number, (6, 8), pixels) for number in (0, 1)]
-    pairs = [(frames[0], Labels(np.array([[1, 1, 4, 3]]), np.array([1]))), (frames[1], Labels.none())]
-
-    truth = coco_truth(pairs, ("mug", "chair"))
-
-    assert [image["id"] for image in truth["images"]] == [0, 1]
-    assert truth["images"][0] == {"id": 0, "file_name": "walk/0", "height": 6, "width": 8}
-    assert truth["annotations"] == [
-        {"id": 1, "image_id": 0, "category_id": 2, "bbox": [1.0, 1.0, 3.0, 2.0], "area": 6.0, "iscrowd": 0}
-    ]
-    assert truth["categories"] == [{"id": 1, "name": "mug"}, {"id": 2, "name": "chair"}]
-
-
-def test_a_metric_recomputed_from_the_file_is_the_same_to_the_last_digit() -> None:
-    random = np.random.default_rng(0)
-    corners = random.uniform(0, 50, (40, 2))
-    truth = {0: Labels(np.hstack([corners, corners + 20]), random.integers(0, 2, 40))}
-    boxes = (truth[0].boxes + random.normal(0, 4, (40, 4))).astype(np.float32)
-    scores = np.sort(random.random(40).astype(np.float32))[::-1]
-    found = Detections(boxes, truth[0].classes, scores)
-
-    stored = json.loads(json.dumps(coco_results({0: found})))
-
-    corners = np.array([one["bbox"] for one in stored])
-    corners[:, 2:] += corners[:, :2]
-    again = Detections(
-        corners.astype(np.float32),
-        np.array([one["category_id"] - 1 for one in stored]),
-        np.array([one["score"] for one in stored], np.float32),
-    )
-    np.testing.assert_array_equal(again.boxes, boxes)
-    np.testing.assert_array_equal(again.scores, scores)
-    np.testing.assert_array_equal(average_precision({0: again}, truth, 2), average_precision({0: found}, truth, 2))
-
-
-def test_only_the_newest_are_kept_where_somebody_says_so(events: list[Event], tmp_path: Path) -> None:
+def test_only_the_newest_are_kept_where_somebody_says_so_and_the_start(events: list[Event], tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text("mine")
     evaluations = [event for event in events if isinstance(event, Evaluated)]
 
     with DetectionFiles(tmp_path, keep=2) as sink:
-        for step in (9, 99_999, 100_000):
+        for step in (-1, 9, 99_999, 100_000):
             sink(replace(evaluations[0], step=step))
 
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["notes.json", "step_100000.json", "step_99999.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        *("notes.json", "start.json", "step_100000.json", "step_99999.json")
+    ]
+
+
+def tried(step: int) -> StepTested:
+    """Two frames of two classes, found more or less; nobody knows what is in a third one."""
+    random = np.random.default_rng(step)
+    corners = random.uniform(0, 50, (2, 5, 2))
+    truth = {
+        10 * step + number: Labels(np.hstack([corner, corner + 20]), random.integers(0, 2, 5))
+        for number, corner in enumerate(corners)
+    }
+    found = {
+        frame: Detections(
+            (labels.boxes + random.normal(0, 3, (5, 4))).astype(np.float32),
+            labels.classes,
+            np.sort(random.random(5).astype(np.float32))[::-1],
+        )
+        for frame, labels in truth.items()
+    }
+    unknown = {10 * step + 9: Labels.unknown()}
+    return StepTested(step, {**found, 10 * step + 9: found[10 * step]}, {**truth, **unknown})
+
+
+def steps(count: int) -> Iterator[StepTested]:
+    return (tried(step) for step in range(count))
+
+
+@pytest.mark.parametrize("style", ["coco", "voc"])
+def test_prequential_ap_is_that_of_all_frames_together_to_the_last_digit(style: Style, tmp_path: Path) -> None:
+    with PrequentialFile(tmp_path / "detections") as sink:
+        for event in steps(4):
+            sink(event)
+
+    result = read_prequential(tmp_path, 3, style)
+
+    found = {frame: one for event in steps(4) for frame, one in event.detections.items() if frame % 10 != 9}
+    truth = {frame: one for event in steps(4) for frame, one in event.truth.items() if frame % 10 != 9}
+    expected = 100 * average_precision(found, truth, 3, style=style)
+    assert result is not None
+    np.testing.assert_array_equal(result, expected)
+    assert 0 < np.nanmin(expected) < 100
+    assert np.isnan(expected[2])
+
+
+def test_a_frame_in_which_nothing_was_found_counts(tmp_path: Path) -> None:
+    event = tried(0)
+    with PrequentialFile(tmp_path / "detections") as sink:
+        sink(replace(event, detections={}))
+
+    assert read_prequential(tmp_path, 2, "coco") == pytest.approx([0.0, 0.0])
+
+
+def test_there_is_no_file_unless_there_is_something_to_write(events: list[Event], tmp_path: Path) -> None:
+    with PrequentialFile(tmp_path / "detections") as sink:
+        for event in events:
+            sink(event)
+
+    assert list(tmp_path.iterdir()) == []
+    assert read_prequential(tmp_path, 2, "coco") is None
+
+
+def test_a_run_that_goes_on_writes_the_steps_after_its_checkpoint_again(tmp_path: Path) -> None:
+    whole, folder = tmp_path / "whole", tmp_path / "detections"
+    with PrequentialFile(whole) as sink:
+        for event in steps(4):
+            sink(event)
+    with PrequentialFile(folder) as first:
+        for event in steps(3):
+            first(event)
+            if event.step == 1:
+                state = first.state_dict()
+
+    second = PrequentialFile(folder)
+    second.load_state_dict(state)
+    with second:
+        for event in [tried(2), tried(3)]:
+            second(event)
+
+    assert (folder / PREQUENTIAL).read_bytes() == (whole / PREQUENTIAL).read_bytes()
+
+
+def test_a_run_that_starts_anew_keeps_nothing_of_what_was_there(tmp_path: Path) -> None:
+    for count in (3, 1):
+        with PrequentialFile(tmp_path) as sink:
+            for event in steps(count):
+                sink(event)
+
+    assert len((tmp_path / PREQUENTIAL).read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", [None, "short"])
+def test_a_run_cannot_go_on_without_what_it_wrote(content: str | None, tmp_path: Path) -> None:
+    sink = PrequentialFile(tmp_path)
+    sink.load_state_dict({"bytes": 100})
+    if content is not None:
+        (tmp_path / PREQUENTIAL).write_text(content)
+
+    with pytest.raises(InvalidRun, match="Put it back"), sink:
+        pass

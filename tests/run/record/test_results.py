@@ -3,36 +3,58 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from leocod.evaluation.metrics import Metrics
-from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepFinished, StepLearned, Warned
-from leocod.run.record.labels import LabelRecord
-from leocod.run.record.results import ResultsFile
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.base import find_metrics, list_shipped
+from leocod.evaluation.results import Results
+from leocod.events import (
+    Evaluated,
+    Event,
+    RunFinished,
+    RunStarted,
+    Scored,
+    StepFinished,
+    StepLearned,
+    StepTested,
+    Warned,
+)
+from leocod.run.record.detections import PrequentialFile
+from leocod.run.record.results import ResultsFile, add_scores
 from leocod.types import Detections, Labels
 
-ABOUT = {"benchmark": "wander", "strategy": "icarl"}
+ABOUT = {
+    "benchmark": "wander",
+    "detector": "tiny",
+    "strategy": "icarl",
+    "efficient_cls": True,
+    "ema": True,
+    "pseudo_labels": True,
+    "labels_per_step": 1,
+    "seed": 0,
+}
 
 
-def a_file(folder: Path, metrics: Metrics | None = None, *, single_pass: bool = True) -> ResultsFile:
+def a_file(folder: Path, definitions: Definitions | None = None, *, single_pass: bool = True) -> ResultsFile:
     """Of a run in which two frames were labelled."""
-    record = LabelRecord(folder / "labels.json", {})
-    for step, frame in enumerate((3, 21)):
-        record.add(step, [frame])
-    return ResultsFile(folder / "results.json", ABOUT, record, metrics or Metrics(), single_pass=single_pass)
+    labels = SimpleNamespace(count=2)
+    metrics = find_metrics(list_shipped())
+    definitions = definitions or Definitions()
+    return ResultsFile(folder / "results.json", ABOUT, labels, definitions, metrics, single_pass=single_pass)
 
 
 def results(
-    events: list[Event], folder: Path, metrics: Metrics | None = None, *, single_pass: bool = True
-) -> dict[str, Any]:
-    with a_file(folder, metrics, single_pass=single_pass) as sink:
+    events: list[Event], folder: Path, definitions: Definitions | None = None, *, single_pass: bool = True
+) -> Results:
+    with a_file(folder, definitions, single_pass=single_pass) as sink:
         for event in events:
             sink(event)
-    content: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    content = Results.model_validate(json.loads((folder / "results.json").read_text()))
     assert content == sink.content
     return content
 
@@ -40,16 +62,80 @@ def results(
 def test_figures_are_in_points(events: list[Event], tmp_path: Path) -> None:
     content = results(events, tmp_path)
 
-    assert content["fap"] == pytest.approx(50.0)
-    assert content["cap"] == pytest.approx((37.5 + 50.0) / 2)
-    assert [one["step"] for one in content["evaluations"]] == [0, 1]
-    assert content["evaluations"][0]["ap50"] == pytest.approx(37.5)
-    assert content["evaluations"][0]["ap50_by_class"] == {"mug": 50.0, "chair": 25.0, "dog": None}
+    assert content.scores["fap"] == pytest.approx(50.0)
+    assert content.scores["cap"] == pytest.approx((37.5 + 50.0) / 2)
+    assert [one.step for one in content.evaluations] == [0, 1]
+    assert content.evaluations[0].ap == pytest.approx(37.5)
+    assert content.evaluations[0].ap_by_class == {"mug": 50.0, "chair": 25.0, "dog": None}
+
+
+def test_every_score_has_the_words_to_show_it_and_what_was_not_measured_is_left_out(
+    events: list[Event], tmp_path: Path
+) -> None:
+    content = results(events, tmp_path)
+
+    assert list(content.scores) == list(content.metrics) == ["fap", "cap", "forgetting", "bwt"]
+    assert content.metrics["fap"].title == "mean AP50 at the end"
+    assert content.metrics["forgetting"].direction == "lower"
+
+
+def test_an_evaluation_before_the_first_step_is_the_start(events: list[Event], tmp_path: Path) -> None:
+    start = Evaluated(-1, {"mug": 0.1, "chair": 0.2, "dog": None}, 0.1, {})
+
+    content = results([events[0], start, *events[1:]], tmp_path)
+
+    assert content.start is not None
+    assert content.start.ap_by_class == {"mug": 10.0, "chair": 20.0, "dog": None}
+    assert [one.step for one in content.evaluations] == [0, 1]
+    assert content.scores["cap"] == pytest.approx((37.5 + 50.0) / 2)
+    # All classes that come are there from the first step on.
+    assert content.scores["fwt"] is None
+
+
+def test_what_was_found_before_each_step_becomes_the_prequential_score(events: list[Event], tmp_path: Path) -> None:
+    box = np.array([[0, 0, 9, 9]], np.float32)
+    truth = {1: Labels(box, np.array([0])), 2: Labels(box, np.array([1]))}
+    found = {1: Detections(box, np.array([0]), np.array([0.9], np.float32))}
+    with PrequentialFile(tmp_path / "detections") as sink:
+        sink(StepTested(0, found, truth))
+
+    # The mug was found, the chair was not.
+    assert results(events, tmp_path).scores["prequential"] == pytest.approx(50.0)
+
+
+def test_scores_are_told_once_before_the_end(events: list[Event], tmp_path: Path) -> None:
+    sink = a_file(tmp_path)
+    heard = []
+
+    for event in add_scores(events, sink):
+        sink(event)
+        heard.append(event)
+
+    scored, finished = heard[-2:]
+    assert [event for event in heard if not isinstance(event, Scored)] == events
+    assert isinstance(scored, Scored)
+    assert isinstance(finished, RunFinished)
+    assert sink.content is not None
+    assert scored == Scored(1, sink.content.scores)
+    assert scored.scores["fap"] == pytest.approx(50.0)
+
+
+def test_pseudo_labels_are_added_up(events: list[Event], tmp_path: Path) -> None:
+    content = results(events, tmp_path)
+
+    assert content.pseudo_label_counts is not None
+    assert content.pseudo_label_counts.model_dump() == {"frames": 6, "labels": 8, "right": 6, "objects": 12}
+
+
+def test_without_pseudo_labels_there_are_no_counts(events: list[Event], tmp_path: Path) -> None:
+    bare = [replace(event, audit=None) if isinstance(event, StepLearned) else event for event in events]
+
+    assert results(bare, tmp_path).pseudo_label_counts is None
 
 
 def test_forgetfulness_is_of_the_classes_that_stayed_away(events: list[Event], tmp_path: Path) -> None:
     # The mug was away for a step and fell from 50 to 25; the chair was always there.
-    assert results(events, tmp_path)["forgetfulness"] == pytest.approx(25.0)
+    assert results(events, tmp_path).scores["forgetting"] == pytest.approx(25.0)
 
 
 def seen(step: int, *, present: bool, labelled: bool) -> StepLearned:
@@ -74,24 +160,24 @@ def test_forgetfulness_is_the_one_that_was_chosen(choices: dict[str, Any], expec
     for step, ap in enumerate((0.7, 0.4, 0.5, 0.2)):
         events += [seen(step, present=step % 2 == 0, labelled=step == 0), Evaluated(step, {"mug": ap}, 0.1, {})]
 
-    content = results([*events, RunFinished(4, 1.0)], tmp_path, Metrics(**choices))
+    content = results([*events, RunFinished(4, 1.0)], tmp_path, Definitions(**choices))
 
-    assert content["forgetfulness"] == pytest.approx(expected)
-    assert content["metrics"] == Metrics(**choices).model_dump()
+    assert content.scores["forgetting"] == pytest.approx(expected)
+    assert content.definitions == Definitions(**choices)
 
 
 def test_without_a_single_pass_there_is_no_forgetfulness(events: list[Event], tmp_path: Path) -> None:
-    assert results(events, tmp_path, single_pass=False)["forgetfulness"] is None
+    assert results(events, tmp_path, single_pass=False).scores["forgetting"] is None
 
 
 def test_times_labels_and_memory_are_added_up(events: list[Event], tmp_path: Path) -> None:
     content = results(events, tmp_path)
 
-    assert content["seconds"] == 4.0
-    assert content["seconds_by_part"] == {"stream": 0.5, "train": 1.0, "evaluate": 0.25}
-    assert content["labelled_frames"] == 2
-    assert content["memory_bytes"] == 2000
-    assert (content["benchmark"], content["steps"]) == ("wander", 2)
+    assert content.seconds == 4.0
+    assert content.seconds_by_part == {"stream": 0.5, "train": 1.0, "evaluate": 0.25}
+    assert content.labelled_frames == 2
+    assert content.memory_bytes == 2000
+    assert (content.benchmark, content.steps) == ("wander", 2)
 
 
 def test_a_frame_that_is_left_out_twice_is_one(tmp_path: Path) -> None:
@@ -99,7 +185,7 @@ def test_a_frame_that_is_left_out_twice_is_one(tmp_path: Path) -> None:
 
     content = results([RunStarted("a run", ("mug",), 2, 0), *steps, RunFinished(2, 0.5)], tmp_path)
 
-    assert content["skipped_frames"] == 1
+    assert content.skipped_frames == 1
 
 
 def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
@@ -107,7 +193,7 @@ def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
         [RunStarted("a run", ("mug",), 1, 0), seen(0, present=True, labelled=True), RunFinished(1, 0.5)], tmp_path
     )
 
-    assert (content["fap"], content["cap"], content["forgetfulness"]) == (None, None, None)
+    assert content.scores == dict.fromkeys(("fap", "cap", "forgetting", "bwt"))
 
 
 def test_steps_that_were_refused_and_warnings_are_counted(tmp_path: Path) -> None:
@@ -118,7 +204,7 @@ def test_steps_that_were_refused_and_warnings_are_counted(tmp_path: Path) -> Non
         tmp_path,
     )
 
-    assert (content["refused_steps"], content["warnings"]) == (1, 2)
+    assert (content.refused_steps, content.warnings) == (1, 2)
 
 
 def test_gone_on_from_a_state_the_figures_are_those_of_the_whole_run(events: list[Event], tmp_path: Path) -> None:
@@ -135,8 +221,28 @@ def test_gone_on_from_a_state_the_figures_are_those_of_the_whole_run(events: lis
     for event in [replace(begun[0], first_step=1), *rest, RunFinished(2, 2.0)]:
         second(event)
 
-    assert json.loads((tmp_path / "results.json").read_text()) == whole
-    assert (whole["seconds"], whole["warnings"], whole["refused_steps"], whole["skipped_frames"]) == (3.5, 1, 1, 1)
+    assert second.content == whole
+    assert (whole.seconds, whole.warnings, whole.refused_steps, whole.skipped_frames) == (3.5, 1, 1, 1)
+
+
+def test_a_state_of_the_first_form_is_gone_on_from(events: list[Event], tmp_path: Path) -> None:
+    """As commit a9415f2 saved it: the presence that counts, and no sum of audits."""
+    whole = results(events, tmp_path)
+    before, after = a_file(tmp_path), a_file(tmp_path)
+    for event in events[:5]:
+        before(event)
+    state = before.state_dict()
+    old = {key: value for key, value in state.items() if key not in ("in_stream", "in_labels", "start", "audit")}
+
+    after.load_state_dict(old | {"seen": state["in_stream"]})
+    for event in [replace(events[0], first_step=1), *events[5:-1], RunFinished(2, 2.5)]:
+        after(event)
+
+    assert after.content is not None
+    assert after.content.scores == whole.scores
+    # Half of them would be worse than none.
+    assert after.content.pseudo_label_counts is None
+    assert "audit" not in after.state_dict()
 
 
 def test_a_state_is_not_changed_by_later_events(events: list[Event], tmp_path: Path) -> None:
@@ -149,7 +255,8 @@ def test_a_state_is_not_changed_by_later_events(events: list[Event], tmp_path: P
     for event in events[5:]:
         sink(event)
 
-    assert torch.equal(state.pop("seen"), kept.pop("seen"))
+    for name in ("in_stream", "in_labels"):
+        assert torch.equal(state.pop(name), kept.pop(name))
     assert state == kept
 
 
@@ -170,10 +277,10 @@ def test_what_it_keeps_does_not_grow_with_what_is_found(
         sink(StepFinished(step))
 
     assert not any(isinstance(one, Detections | Labels | StepLearned) for one in reachable(sink))
-    assert len(sink.state_dict()["seen"]) == 50
+    assert len(sink.state_dict()["in_stream"]) == len(sink.state_dict()["in_labels"]) == 50
 
 
 def test_a_run_whose_source_never_began_has_results_too(tmp_path: Path) -> None:
     content = results([RunStarted("a run", ("mug",), 1, 0), Warned(0, "no more"), RunFinished(0, 0.5)], tmp_path)
 
-    assert (content["steps"], content["fap"], content["warnings"]) == (0, None, 1)
+    assert (content.steps, content.scores["fap"], content.warnings) == (0, None, 1)

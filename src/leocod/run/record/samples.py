@@ -45,7 +45,7 @@ class Samples(BaseSink):
             self._steps = None if event.steps is None else set(spread_evenly(event.steps, PSEUDO_STEPS + 1)[1:])
         elif isinstance(event, StepLearned) and self._is_shown(event.step):
             self.entries += self._keep_pseudo(event)
-        elif isinstance(event, Evaluated):
+        elif isinstance(event, Evaluated) and event.step >= 0:
             chosen = spread_evenly(len(self.test), TEST_FRAMES)
             self._found = [(event.step, place, self._list_boxes(event, place)) for place in chosen]
         elif isinstance(event, RunFinished):

@@ -1,23 +1,20 @@
-"""Which definition of each metric a run is judged by. The first choice is the default; figures say if it is another."""
+"""What AP and forgetfulness mean in a run. The first choice is the default; figures say if it is another."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from leocod.evaluation.ap import NAMES, Style
-from leocod.evaluation.continual import Table, Weights, forgetting_by_class
+from leocod.evaluation.continual import Weights
 from leocod.settings import Settings
 
 Seen = TypeVar("Seen")
 
 
-class Metrics(Settings):
-    """What AP50 and forgetfulness mean in a run; results carry it, so that a report means the same."""
+class Definitions(Settings):
+    """What AP and forgetfulness mean in a run. Results carry it, so that a report means the same."""
 
     ap: Style = "coco"
     """`coco`: mean precision at 101 recall levels. `voc`: area under the curve, as OAK's own code has it."""
@@ -32,14 +29,14 @@ class Metrics(Settings):
 
     @property
     def ap_name(self) -> str:
-        """What AP50 is called where it is shown."""
+        """What AP is called where it is shown."""
         return NAMES[self.ap]
 
     @property
     def forgetting_name(self) -> str:
         """What forgetfulness is called where it is shown.
 
-        >>> Metrics(forgetting_bins=10, forgetting_weights="oak").forgetting_name
+        >>> Definitions(forgetting_bins=10, forgetting_weights="oak").forgetting_name
         'forgetfulness (10 bins, OAK weights)'
         """
         choices = {
@@ -55,12 +52,14 @@ class Metrics(Settings):
         """What a class's time away is counted from, in words."""
         return "in the training stream" if self.presence == "stream" else "in a label"
 
-    def seen(self, present: Seen, labelled: Seen) -> Seen:
+    def choose_presence(self, in_stream: Seen, in_labels: Seen) -> Seen:
         """Of the classes in the frames and those in the labels: the ones that count as present."""
-        return present if self.presence == "stream" else labelled
+        return in_stream if self.presence == "stream" else in_labels
 
-    def forgetting_by_class(self, table: Table, evaluated_steps: Sequence[int], presence: NDArray[np.bool_]) -> Table:
-        """F_c by these choices; `presence` is the table of what was `seen`. Results and report both come here."""
-        return forgetting_by_class(
-            table, evaluated_steps, presence, bins=self.forgetting_bins, weights=self.forgetting_weights
-        )
+    def fill_in(self, title: str) -> str:
+        """The title of a metric with the names of these definitions in it.
+
+        >>> Definitions(ap="voc").fill_in("mean {ap} at the end")
+        'mean VOC AP50 at the end'
+        """
+        return title.replace("{ap}", self.ap_name).replace("{forgetting}", self.forgetting_name)

@@ -1,0 +1,149 @@
+"""results.json: the figures of a run. The run writes this class, and whoever shows a run reads it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from leocod.evaluation.definitions import Definitions
+from leocod.evaluation.metrics.base import METRICS, Direction, Metric
+
+MOST_STEPS = 10**8
+MOST_METRICS = 100
+LONGEST = 200
+"""Characters of the label or the title of a metric."""
+
+StepNumber = Annotated[int, Field(ge=0, lt=MOST_STEPS)]
+Count = Annotated[int, Field(ge=0, le=10**18)]
+Points = Annotated[float, Field(ge=-101, le=101)]
+Seconds = Annotated[float, Field(ge=0, le=10**12)]
+Words = Annotated[str, Field(max_length=LONGEST)]
+
+
+class Stored(BaseModel):
+    """What a file of a run holds. Keys that it does not know, as a later version may add, are left alone."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class ClassScores(Stored):
+    """AP by the definition of the run, in points from 0 to 100."""
+
+    ap: Points | None
+    """Mean over classes; None when no class has a test box."""
+    ap_by_class: dict[str, Points | None]
+    """By class name; None for a class without a test box."""
+
+
+class Evaluation(ClassScores):
+    """AP after one step."""
+
+    step: StepNumber
+
+
+class MetricWords(Stored):
+    """How to show a metric: a report of somebody else's run must not import the metric to know."""
+
+    label: Words
+    title: Words
+    direction: Direction
+    unit: Words = "points"
+
+    @classmethod
+    def of(cls, metric: Metric | type[Metric], definitions: Definitions) -> MetricWords:
+        """Of a metric by the definitions of a run."""
+        title = definitions.fill_in(metric.title)[:LONGEST]
+        return cls(label=metric.label[:LONGEST], title=title, direction=metric.direction, unit=metric.unit[:LONGEST])
+
+    @property
+    def arrow(self) -> str:
+        """Up where higher is better."""
+        return "↑" if self.direction == "higher" else "↓"
+
+
+class Counts(Stored):
+    """How right pseudo labels were, in numbers that can be added up; `PseudoLabelAudit` says what each is."""
+
+    frames: Count
+    labels: Count
+    right: Count
+    objects: Count
+
+
+class Results(Stored):
+    """What came out of a run."""
+
+    benchmark: str
+    detector: str
+    strategy: str
+    efficient_cls: bool
+    ema: bool
+    pseudo_labels: bool
+    labels_per_step: Count | None
+    labels_nested: bool = False
+    seed: Annotated[int, Field(ge=0, lt=2**128)]
+    diagnosis: str | None = None
+    steps: StepNumber
+    labelled_frames: Count
+    skipped_frames: Count = 0
+    skipped_test_frames: Count = 0
+    refused_steps: Count = 0
+    warnings: Count = 0
+    scores: dict[str, float | None] = Field(max_length=MOST_METRICS)
+    """By the name of the metric; None where it is not defined. What was not measured is not here."""
+    metrics: dict[str, MetricWords] = Field({}, max_length=MOST_METRICS)
+    """How to show each of the scores."""
+    definitions: Definitions = Definitions()
+    """What AP and forgetfulness mean in all of this."""
+    start: ClassScores | None = None
+    """Before the first step; None unless `evaluate.start` asks for it."""
+    evaluations: list[Evaluation]
+    pseudo_label_counts: Counts | None = None
+    """Over the whole run; None where there were no pseudo labels, or where a run has gone on that did not count."""
+    seconds: Seconds
+    seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
+    memory_bytes: Count | None = None
+
+    def words(self, name: str) -> MetricWords:
+        """How to show a score. Earlier versions did not say; what they had is shipped."""
+        if name in self.metrics:
+            return self.metrics[name]
+        if name in METRICS.names():
+            return MetricWords.of(METRICS.find(name), self.definitions)
+        return MetricWords(label=name[:LONGEST], title=name[:LONGEST], direction="higher")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_first_form(cls, values: Any) -> Any:
+        """Results of versions before there was a list of metrics."""
+        if not isinstance(values, dict) or "scores" in values or "fap" not in values:
+            return values
+        names = {"fap": "fap", "cap": "cap", "forgetting": "forgetfulness"}
+        scores = {new: values.get(old) for new, old in names.items()}
+        changed = {"scores": scores, "metrics": {}, "definitions": values.get("metrics", {})}
+        if isinstance(evaluations := values.get("evaluations"), list):
+            changed["evaluations"] = [_read_first_evaluation(evaluation) for evaluation in evaluations]
+        return values | changed
+
+    @field_validator("evaluations")
+    @classmethod
+    def _in_order(cls, evaluations: list[Evaluation]) -> list[Evaluation]:
+        for before, after in pairwise(evaluations):
+            if after.step <= before.step:
+                raise ValueError(f"step {after.step} comes after step {before.step}")
+        return evaluations
+
+    @field_validator("definitions")
+    @classmethod
+    def _countable(cls, definitions: Definitions) -> Definitions:
+        if (definitions.forgetting_bins or 0) > MOST_STEPS:
+            raise ValueError(f"forgetting_bins: more than {MOST_STEPS}")
+        return definitions
+
+
+def _read_first_evaluation(values: Any) -> Any:
+    """It was called `ap50` whatever its definition."""
+    names = {"ap50": "ap", "ap50_by_class": "ap_by_class"}
+    return {names.get(key, key): value for key, value in values.items()} if isinstance(values, dict) else values
