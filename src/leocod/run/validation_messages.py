@@ -84,6 +84,9 @@ def _range(field: FieldInfo) -> str:
 def _model_at(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
     """The settings that a path of keys leads to."""
     for key in keys:
+        # The place in a list of settings.
+        if key.isdecimal():
+            continue
         field = kind.model_fields.get(key)
         inner = (
             [one for one in _types(field.annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
