@@ -48,7 +48,9 @@ def ray_environment() -> Iterator[None]:
     os.environ |= {
         "RAY_TMPDIR": str(folder),
         "RAY_AUTH_TOKEN": secrets.token_hex(),
-        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(__file__).parents[2] / "examples")]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(folder), str(Path(__file__).parents[2] / "examples"), *filter(None, [before.get("PYTHONPATH")])]
+        ),
         **cluster.ENVIRONMENT,
     }
     sys.path.append(str(folder))

@@ -53,7 +53,7 @@ def test_without_a_run_there_is_only_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("run,seed,second\na,0,1.0\n", "line 2: second: unknown key. Did you mean 'seconds'?"),
+        ("run,seed,note\na,0,by hand\n", "line 2: scores.note is 'by hand'"),
         ("run,fap\na,1.0\n", "line 2: seed: needed"),
         ("run,seed,fap\na,0,1.0\nb,0,high\n", "line 3: scores.fap is 'high'"),
         ("run,seed,fap\na,0,nan\n", "line 2: scores.fap"),

@@ -203,7 +203,7 @@ def test_a_table_of_ones_own_is_a_file(tmp_path: Path) -> None:
     table = load_table(str(file))
 
     assert (table.name, table.argument, table.claims) == ("mine", str(file), ())
-    assert (table.benchmark, table.finished) == (str(tmp_path / "data.yaml"), tmp_path / "mine-runs.csv")
+    assert (table.benchmark, table.finished) == (str(tmp_path / "data.yaml"), str(tmp_path / "mine-runs.csv"))
     assert [row.title for row in table.rows] == ["bare", "with the plug-in", "iCaRL (our impl.)"]
     assert {row.strategy for row in table.rows[:2]} == {"agem"}
     assert table.row("bare").seeds == (5,)
@@ -223,6 +223,9 @@ def test_a_repeated_row_does_not_take_the_defaults_of_the_table(tmp_path: Path) 
     [
         ("{title: t, rows: [{key: a, lables: 4}]}", r"rows.0.lables: unknown key. Did you mean 'labels'\?"),
         ("{title: t, rows: [{key: a, labels: 17}]}", "rows.0.labels is 17: it should be at least 0 and at most 16."),
+        ("{title: t, rows: [{key: a}], seeds: [1, 1]}", "seeds: a seed is there twice"),
+        ("{title: t, rows: [{key: a}], seeds: []}", "seeds is "),
+        ("{title: t, rows: [{key: a, seeds: [-1]}]}", "rows.0.seeds.0 is -1"),
         ("{title: t, rows: []}", "a table needs at least one row"),
         ("{title: t, rows: 3}", "rows is 3"),
         ("{title: t, rows: [3]}", "rows.0 is 3: it should be a mapping"),
@@ -230,6 +233,7 @@ def test_a_repeated_row_does_not_take_the_defaults_of_the_table(tmp_path: Path) 
         ("{title: t, rows: [{key: a, as_in: [main, nobody]}]}", "the table main has no row 'nobody'"),
         ("{title: t, rows: [{key: a, as_in: main}]}", "as_in: it should be a shipped table and the key"),
         ("{title: t, rows: [{key: a, as_in: [mine.yaml, a]}]}", "as_in: it should be a shipped table and the key"),
+        ("{title: t, rows: [{key: a}], metrics: [fpa]}", r"No metric 'fpa'. Did you mean 'fap'\?"),
         ("{title: t, name: ../up, rows: [{key: a}]}", "a table has the name of its file"),
         ("{title: t, rows: [{key: a}], comparisons: [[a, b]]}", "there is no row 'b'"),
     ],

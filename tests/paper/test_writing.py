@@ -43,6 +43,18 @@ def test_a_table_without_the_papers_figures_does_not_speak_of_the_paper(plan: Pl
     assert "egoobjects" not in header
 
 
+def test_the_columns_are_the_metrics_of_the_table(plan: Plan, outcome: Outcome) -> None:
+    table = outcome.table.model_copy(update={"metrics": ("cap",), "comparisons": (("whole", "bare"),)})
+    chosen = Outcome(table, outcome.rows)
+
+    text = format_markdown(plan, chosen, [])
+
+    assert "| bare | 100 % | 20.0 ± 0.0 | 8.38 | 7.72 | 0.03 | 2 |" in text
+    assert "| whole | bare | −0.5 (−0.5, −0.5) |" in text
+    assert "cap,cap_spread,cap_difference,oak_fap" in format_rows(chosen)
+    assert "30.5" not in render_page(plan, chosen, [])
+
+
 def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, outcome: Outcome) -> None:
     text = render_page(plan, outcome, [])
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.record import RunRecord, read_scores, record_run
-from leocod.paper.table import Metric, Row
+from leocod.paper.table import Row
 from leocod.run.config import ExperimentConfig, find_changes, load_config, load_mapping, overlay
 from leocod.run.experiment import name_run
 from leocod.run.session import read_finished, resume_experiment, run_experiment
@@ -51,7 +51,7 @@ class Cell:
         return read_finished(self.directory)
 
     @property
-    def scores(self) -> dict[Metric, float] | None:
+    def scores(self) -> dict[str, float] | None:
         """Its metrics, once it has finished."""
         if self.earlier is not None:
             return self.earlier.scores

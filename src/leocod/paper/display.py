@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from leocod.paper.columns import PAPER_METRICS, find_column
 from leocod.paper.outcome import Comparison, Outcome, RowRuns, Verdict, Word
-from leocod.paper.table import DATASETS, LOWER_IS_BETTER, METRICS, TITLES, Dataset, Metric, Row, Table
+from leocod.paper.table import DATASETS, Dataset, Row, Table
 from leocod.report.page import points
 
-HEADINGS: dict[Metric, str] = {
-    metric: f"{TITLES[metric]} {'↓' if metric in LOWER_IS_BETTER else '↑'}" for metric in METRICS
-}
 NO_FIGURES = (None, None, None)
 
 DIFFERENCES = (
@@ -67,7 +65,7 @@ def build_lines(outcome: Outcome) -> list[Line]:
     return [
         Line(
             row,
-            [_show_ours(outcome, row, metric) for metric in METRICS],
+            [_show_ours(outcome, row, metric) for metric in table.metrics],
             {
                 dataset: [_show_paper(table, row, dataset, place) for place in range(3)]
                 for dataset in list_datasets(table)
@@ -86,7 +84,7 @@ def list_datasets(table: Table) -> list[Dataset]:
 def list_differences(outcome: Outcome) -> list[tuple[str, str, list[str]]]:
     """The comparisons that the table asks for: both rows, and the difference in each metric."""
     return [
-        (first, second, [_show_difference(outcome.compare(metric, first, second)) for metric in METRICS])
+        (first, second, [_show_difference(outcome.compare(metric, first, second)) for metric in outcome.table.metrics])
         for first, second in outcome.table.comparisons
     ]
 
@@ -105,7 +103,7 @@ def explain_verdicts(table: Table) -> str:
     return " ".join([DIFFERENCES, VERDICTS, *([PAPER_TOO] if list_datasets(table) else [])])
 
 
-def _show_ours(outcome: Outcome, row: Row, metric: Metric) -> Figure:
+def _show_ours(outcome: Outcome, row: Row, metric: str) -> Figure:
     runs = outcome.rows[row.key]
     mean, spread = runs.mean(metric), runs.spread(metric)
     if mean is None:
@@ -121,14 +119,14 @@ def _show_paper(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
     spread = row.paper_spread.get(dataset, NO_FIGURES)[place]
     base = table.row(row.over).paper.get(dataset, NO_FIGURES)[place] if row.over else None
     text = _typeset_minus(f"{value:.2f}") + ("" if spread is None else f" ± {spread:.2f}")
-    return _show_change(text, None if base is None else value - base, METRICS[place], digits=2)
+    return _show_change(text, None if base is None else value - base, PAPER_METRICS[place], digits=2)
 
 
-def _show_change(text: str, difference: float | None, metric: Metric, digits: int = 1) -> Figure:
+def _show_change(text: str, difference: float | None, metric: str, digits: int = 1) -> Figure:
     if difference is None:
         return Figure(text)
     rounded = round(difference, digits) + 0
-    better = rounded < 0 if metric in LOWER_IS_BETTER else rounded > 0
+    better = rounded < 0 if find_column(metric).lower_is_better else rounded > 0
     verdict: Literal["", "better", "worse"] = "" if not rounded else "better" if better else "worse"
     return Figure(text, _typeset_minus(f"({rounded:+.{digits}f})"), verdict)
 
@@ -144,15 +142,15 @@ def _describe_sources(table: Table) -> list[str]:
     for place, claim in enumerate(table.claims):
         words = {name: of_all[place].word for name, of_all in verdicts.items()}
         known = ", ".join(f"{name} {word}" for name, word in words.items() if word != "not run")
-        own = f" Its own figures: {known}." if known else ""
-        sources.append(f"{claim.source}.{own}" if claim.source else "")
+        figures = f" Its own figures: {known}." if known else ""
+        sources.append(f"{claim.source}.{figures}" if claim.source else "")
     return sources
 
 
 def _list_comparisons(verdict: Verdict) -> list[tuple[str, list[tuple[str, Word]]]]:
     by_rows: dict[str, list[tuple[str, Word]]] = {}
     for comparison in verdict.comparisons:
-        text = f"{TITLES[comparison.metric]} {_show_difference(comparison)}"
+        text = f"{find_column(comparison.metric).label} {_show_difference(comparison)}"
         by_rows.setdefault(_name_rows(comparison.rows), []).append((text, comparison.word))
     return list(by_rows.items())
 

@@ -15,10 +15,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from leocod.errors import UnknownName
-from leocod.paper.display import HEADINGS
+from leocod.paper.columns import PAPER_METRICS, find_column
 from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.plan import Plan
-from leocod.paper.table import METRICS, Metric, Row, Table
+from leocod.paper.table import Row, Table
 from leocod.paper.writing import format_numbers, read_records, write_files
 from leocod.report.figures import INK, LOWEST_TOP, drawn_whole, shortened, spans, tested_classes
 from leocod.report.page import rendered
@@ -147,13 +147,13 @@ def draw_bars(outcome: Outcome) -> Markup:
     strategies = list(pair_by_cost(outcome.table).values())
 
     def draw(figure: Figure) -> None:
-        grid = figure.subplots(len(strategies), len(METRICS), squeeze=False, sharey="col")
+        grid = figure.subplots(len(strategies), len(PAPER_METRICS), squeeze=False, sharey="col")
         for number, pairs in enumerate(strategies):
-            for axes, metric in zip(grid[number], METRICS, strict=True):
+            for axes, metric in zip(grid[number], PAPER_METRICS, strict=True):
                 _draw_metric(axes, metric, [tuple(outcome.rows[row.key] for row in pair) for pair in pairs])
             grid[number, 0].set_ylabel(f"{pairs[0][0].title}\npoints")
-        for axes, metric in zip(grid[0], METRICS, strict=True):
-            axes.set_title(HEADINGS[metric], fontsize=10)
+        for axes, metric in zip(grid[0], PAPER_METRICS, strict=True):
+            axes.set_title(find_column(metric).heading, fontsize=10)
             low, high = axes.get_ylim()
             axes.set_ylim(low, max(high, low + LOWEST_TOP))
         for axes in grid[-1]:
@@ -164,7 +164,7 @@ def draw_bars(outcome: Outcome) -> Markup:
     return drawn_whole("FAP, CAP and F over annotation cost", 0.7 + 1.75 * len(strategies), draw)
 
 
-def _draw_metric(axes: Axes, metric: Metric, pairs: Sequence[tuple[RowRuns, ...]]) -> None:
+def _draw_metric(axes: Axes, metric: str, pairs: Sequence[tuple[RowRuns, ...]]) -> None:
     for place, pair in enumerate(pairs):
         for row, shift, colour in zip(pair, (-BAR / 2, BAR / 2), (BLUE, RED), strict=True):
             if (height := row.mean(metric)) is not None:

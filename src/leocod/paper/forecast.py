@@ -40,8 +40,7 @@ class Forecast:
         if self._cells_left != len(cells):
             self._cells_left, self._times = len(cells), self._read_times()
         seconds = [self.seconds_left(cell) for cell in cells]
-        known = [value for value in seconds if value is not None]
-        return queue(known, self.jobs) if len(known) == len(seconds) else None
+        return None if None in seconds else queue(filter(None, seconds), self.jobs)
 
     def seconds_left(self, cell: Cell) -> float | None:
         """Seconds that a cell takes from where it is: by its kind, by its own steps so far, or by other kinds."""

@@ -11,7 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from leocod.paper.cells import Cell
-from leocod.paper.display import HEADINGS, Figure, build_lines
+from leocod.paper.columns import find_column
+from leocod.paper.display import Figure, build_lines
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
@@ -75,7 +76,7 @@ def build_grid(outcome: Outcome) -> Grid:
     title = f"{table.title} ({table.in_paper})" if table.in_paper else table.title
     grid = Grid(title=title, title_justify="left", header_style="bold")
     grid.add_column("")
-    for heading in ("labels", *HEADINGS.values(), "runs"):
+    for heading in ("labels", *(find_column(metric).heading for metric in table.metrics), "runs"):
         grid.add_column(heading, justify="right")
     for line in build_lines(outcome):
         name = f"  {line.row.title}" if line.row.over else line.row.title

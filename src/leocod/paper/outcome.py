@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 
 from leocod.paper.cells import Cell
+from leocod.paper.columns import PAPER_METRICS, find_column
 from leocod.paper.plan import Plan
-from leocod.paper.table import LOWER_IS_BETTER, METRICS, Claim, Dataset, Metric, Row, Table
+from leocod.paper.table import Claim, Dataset, Row, Table
 
 Word = Literal["holds", "does not hold", "within the spread", "not run"]
 
@@ -44,19 +45,19 @@ class RowRuns:
     """The finished runs of one row."""
 
     row: Row
-    runs: Mapping[Place, Mapping[Metric, float]]
+    runs: Mapping[Place, Mapping[str, float]]
     expected: int
     """Runs that the row takes."""
 
-    def values(self, metric: Metric) -> dict[Place, float]:
+    def values(self, metric: str) -> dict[Place, float]:
         """The metric of each run; without runs for which it is undefined."""
         return {place: scores[metric] for place, scores in self.runs.items() if metric in scores}
 
-    def mean(self, metric: Metric) -> float | None:
+    def mean(self, metric: str) -> float | None:
         """Over the runs."""
         return mean(list(self.values(metric).values()))
 
-    def spread(self, metric: Metric) -> float | None:
+    def spread(self, metric: str) -> float | None:
         """Over seeds; for choices of labelled frames over the choices of each seed, since another seed is another
         world."""
         groups: dict[int | None, list[float]] = defaultdict(list)
@@ -69,7 +70,7 @@ class RowRuns:
 class Comparison:
     """One metric of some rows, run by run: how much better the first row is."""
 
-    metric: Metric
+    metric: str
     rows: tuple[str, ...]
     differences: tuple[float, ...]
     """Positive is better, also where lower is better. Empty for a steady row."""
@@ -109,8 +110,8 @@ class Outcome:
         """The paper's own figures as one run of each row."""
         rows = {}
         for row in table.rows:
-            figures = zip(METRICS, row.paper.get(dataset, ()), strict=False)
-            scores: dict[Metric, float] = {metric: value for metric, value in figures if value is not None}
+            figures = zip(PAPER_METRICS, row.paper.get(dataset, ()), strict=False)
+            scores: dict[str, float] = {metric: value for metric, value in figures if value is not None}
             rows[row.key] = RowRuns(row, {(0, None): scores} if scores else {}, 1)
         return cls(table, rows)
 
@@ -118,16 +119,16 @@ class Outcome:
     def complete(self) -> bool:
         return all(len(row.runs) == row.expected for row in self.rows.values())
 
-    def differences(self, first: str, second: str, metric: Metric) -> dict[Place, float]:
+    def differences(self, first: str, second: str, metric: str) -> dict[Place, float]:
         """How much higher the first row is than the second, in the runs that both have."""
         high, low = self.rows[first].values(metric), self.rows[second].values(metric)
         return {place: high[place] - low[place] for place in high if place in low}
 
-    def mean_difference(self, row: Row, metric: Metric) -> float | None:
+    def mean_difference(self, row: Row, metric: str) -> float | None:
         """How much higher a row is than the one that it is compared with."""
         return mean(list(self.differences(row.key, row.over, metric).values())) if row.over else None
 
-    def compare(self, metric: Metric, first: str, second: str) -> Comparison:
+    def compare(self, metric: str, first: str, second: str) -> Comparison:
         """How much better the first row is than the second."""
         differences = tuple(self._improvements(metric, first, second).values())
         return Comparison(metric, (first, second), differences, _judge(differences))
@@ -150,26 +151,26 @@ class Outcome:
         )
         return Verdict(claim, _find_worst([comparison.word for comparison in comparisons]), comparisons)
 
-    def _improvements(self, metric: Metric, first: str, second: str) -> dict[Place, float]:
-        sign = -1 if metric in LOWER_IS_BETTER else 1
+    def _improvements(self, metric: str, first: str, second: str) -> dict[Place, float]:
+        sign = -1 if find_column(metric).lower_is_better else 1
         return {place: sign * value for place, value in self.differences(first, second, metric).items()}
 
-    def _compare_gains(self, metric: Metric, rows: tuple[str, str, str, str]) -> Comparison:
+    def _compare_gains(self, metric: str, rows: tuple[str, str, str, str]) -> Comparison:
         gain, reference = self._improvements(metric, *rows[:2]), self._improvements(metric, *rows[2:])
         differences = tuple(gain[place] - reference[place] for place in gain if place in reference)
         return Comparison(metric, rows, differences, _judge(differences))
 
-    def _expect_no_better(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
+    def _expect_no_better(self, metric: str, pair: tuple[str, str]) -> Comparison:
         better = self.compare(metric, *pair)
         words: Mapping[Word, Word] = {"holds": "does not hold", "not run": "not run"}
         return replace(better, word=words.get(better.word, "holds"))
 
-    def _expect_alike(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
+    def _expect_alike(self, metric: str, pair: tuple[str, str]) -> Comparison:
         compared = self.compare(metric, *pair)
         words: Mapping[Word, Word] = {"within the spread": "holds", "not run": "not run"}
         return replace(compared, word=words.get(compared.word, "does not hold"))
 
-    def _expect_steady(self, metric: Metric, row: tuple[str], at_most: float) -> Comparison:
+    def _expect_steady(self, metric: str, row: tuple[str], at_most: float) -> Comparison:
         value = self.rows[row[0]].spread(metric)
         word: Word = "not run" if value is None else "holds" if value <= at_most else "does not hold"
         return Comparison(metric, row, (), word, value)
@@ -181,7 +182,7 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def _read_row(row: Row, cells: Sequence[Cell]) -> RowRuns:
-    runs: dict[Place, Mapping[Metric, float]] = {}
+    runs: dict[Place, Mapping[str, float]] = {}
     for number, cell in enumerate(cells):
         if (scores := cell.scores) is not None:
             runs[cell.config.seed, number % row.selections if row.selections else None] = scores

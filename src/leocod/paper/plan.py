@@ -68,7 +68,7 @@ class Plan:
     def records(self) -> dict[str, dict[str, RunRecord]]:
         """Table -> runs that it counts as finished. They hold for its own benchmark only, without other settings."""
         files = {table.name: table.finished for table in self.tables if table.benchmark == self.chosen}
-        return {} if self.overrides else {name: read_runs(file) for name, file in files.items() if file}
+        return {} if self.overrides else {name: read_runs(Path(file)) for name, file in files.items() if file}
 
     @cached_property
     def cells(self) -> list[Cell]:

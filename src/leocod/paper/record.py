@@ -13,7 +13,7 @@ from typing import Any
 
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.files.run_directory import RunDirectory
-from leocod.paper.table import METRICS, Metric
+from leocod.paper.columns import PAPER_METRICS
 from leocod.report.reading import Run
 from leocod.run.config import validate
 from leocod.settings import Settings
@@ -34,7 +34,7 @@ class RunRecord(Settings):
     run: str
     """Name of its directory."""
     seed: int
-    scores: dict[Metric, float]
+    scores: dict[str, float]
     """Metric -> figure in points; without the metrics that are undefined for this run."""
     labelled_frames: int | None = None
     memory_bytes: int | None = None
@@ -73,10 +73,10 @@ def record_run(directory: RunDirectory, seed: int, results: Mapping[str, Any]) -
     )
 
 
-def read_scores(results: Mapping[str, Any]) -> dict[Metric, float]:
+def read_scores(results: Mapping[str, Any]) -> dict[str, float]:
     """The metrics in results.json that are defined for the run."""
-    keys: Mapping[Metric, str] = {"fap": "fap", "cap": "cap", "forgetting": "forgetfulness"}
-    return {metric: float(results[keys[metric]]) for metric in METRICS if results.get(keys[metric]) is not None}
+    keys = {"fap": "fap", "cap": "cap", "forgetting": "forgetfulness"}
+    return {metric: float(results[key]) for metric, key in keys.items() if results.get(key) is not None}
 
 
 def read_environment(directory: RunDirectory) -> dict[str, Any]:
@@ -90,10 +90,11 @@ def read_environment(directory: RunDirectory) -> dict[str, Any]:
 
 def format_runs(records: Iterable[RunRecord]) -> str:
     """The records as CSV, a line each."""
-    lines = []
+    lines, records = [], list(records)
+    metrics = dict.fromkeys([*PAPER_METRICS, *(metric for record in records for metric in record.scores)])
     for record in records:
         values = record.model_dump(exclude={"scores"})
-        scores = {metric: record.scores.get(metric) for metric in METRICS}
+        scores = {metric: record.scores.get(metric) for metric in metrics}
         line: dict[str, Any] = {"run": record.run, "seed": record.seed}
         lines.append(line | scores | values)
     return format_csv(lines)
@@ -126,8 +127,8 @@ def read_runs(file: Path) -> dict[str, RunRecord]:
 
 def _parse(line: Mapping[Any, Any], file: Path, number: int) -> RunRecord:
     given = {RENAMED.get(key, str(key)): value for key, value in line.items() if value not in ("", None)}
-    values: dict[str, Any] = {key: value for key, value in given.items() if key not in METRICS}
-    values["scores"] = {key: value for key, value in given.items() if key in METRICS}
+    values: dict[str, Any] = {key: value for key, value in given.items() if key in RunRecord.model_fields}
+    values["scores"] = {key: value for key, value in given.items() if key not in RunRecord.model_fields}
     try:
         return validate(RunRecord, values)
     except InvalidConfig as error:
@@ -148,5 +149,5 @@ def _count_pseudo_labels(path: Path) -> dict[str, int | None]:
 def _list_commits(environment: Mapping[str, Any]) -> list[str]:
     """Commits of the code that a run was started and resumed with."""
     sources = [start.get("source") or {} for start in (environment, *environment.get("resumed", ()))]
-    commits = [f"{str(one['commit'])[:10]}{' with changes' if one.get('changed') else ''}" for one in sources if one]
+    commits = [f"{str(at['commit'])[:10]}{' with changes' if at.get('changed') else ''}" for at in sources if at]
     return list(dict.fromkeys(commits))

@@ -7,23 +7,18 @@ from functools import cache
 from importlib.resources import files
 from math import gcd
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.files.documents import parse_mapping, read_yaml
+from leocod.paper.columns import PAPER_METRICS, Metric
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.run.config import load_mapping, overlay, validate
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
 from leocod.text import one_line
-
-Metric = Literal["fap", "cap", "forgetting"]
-METRICS: tuple[Metric, ...] = ("fap", "cap", "forgetting")
-"""In the order of the paper's figures."""
-TITLES: Mapping[Metric, str] = {"fap": "FAP", "cap": "CAP", "forgetting": "F"}
-LOWER_IS_BETTER = {"forgetting"}
 
 Dataset = Literal["oak", "egoobjects"]
 DATASETS: dict[Dataset, str] = {"oak": "OAK", "egoobjects": "EgoObjects"}
@@ -34,6 +29,17 @@ OF = 16
 
 Figures = tuple[float | None, float | None, float | None]
 """FAP, CAP and F; None where there is none."""
+
+
+def check_seeds(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    """The seeds, if each is there once."""
+    if len(seeds) != len(set(seeds)):
+        raise ValueError("a seed is there twice")
+    return seeds
+
+
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(max_length=1000), AfterValidator(check_seeds)]
 
 
 class Row(Settings):
@@ -53,9 +59,9 @@ class Row(Settings):
     """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
     set: dict[str, Any] = Field(default_factory=dict)
     """Other keys of the config."""
-    seeds: tuple[int, ...] = ()
+    seeds: Seeds = ()
     """The seeds of this row. Empty: those of the table."""
-    selections: int = Field(0, ge=0)
+    selections: int = Field(0, ge=0, le=1000)
     """Number of choices of the labelled frames, with everything else the same. 0: the choice that the seed makes."""
     over: str | None = None
     """Key of the row that this one is compared with."""
@@ -149,10 +155,12 @@ class Table(Settings):
     note: str | None = None
     benchmark: str = "wander"
     """The benchmark where the command names none: wander, or a config file beside the table file."""
-    finished: Path | None = None
+    finished: str | None = None
     """A file of runs (NAME-runs.csv) beside the table file. They count as finished, wherever their directories are."""
-    seeds: tuple[int, ...] = Field((0,), min_length=1)
+    seeds: Seeds = Field((0,), min_length=1)
     """Each row is run with each of them."""
+    metrics: tuple[Metric, ...] = PAPER_METRICS
+    """The columns."""
     rows: tuple[Row, ...]
     comparisons: tuple[tuple[str, str], ...] = ()
     """Pairs of rows whose differences are listed."""
@@ -224,7 +232,7 @@ def _build(content: Mapping[str, Any], name: str, argument: str, folder: Path = 
         table = validate(Table, {**content, "name": name, "argument": argument})
     except InvalidConfig as error:
         raise InvalidConfig(f"{one_line(argument)}: {error}") from error
-    beside: dict[str, Any] = {"finished": folder / table.finished} if table.finished else {}
+    beside: dict[str, Any] = {"finished": str(folder / table.finished)} if table.finished else {}
     if table.benchmark != "wander":
         beside["benchmark"] = str(folder / table.benchmark)
     return table.model_copy(update=beside)

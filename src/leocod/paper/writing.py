@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from leocod.files.run_directory import write_text
+from leocod.paper.columns import PAPER_METRICS, find_column
 from leocod.paper.display import (
     DIFFERENCES,
-    HEADINGS,
     NO_FIGURES,
     build_lines,
     explain_claims,
@@ -21,7 +21,7 @@ from leocod.paper.display import (
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord, format_csv, format_runs
-from leocod.paper.table import DATASETS, METRICS, TITLES, Table
+from leocod.paper.table import DATASETS, Table
 from leocod.report.page import rendered
 
 
@@ -106,12 +106,12 @@ def format_rows(outcome: Outcome) -> str:
         runs = outcome.rows[row.key]
         line: dict[str, Any] = {"row": row.key, "strategy": row.strategy, "plug_in": row.plug_in, "labels": row.labels}
         line |= {"diagnosis": row.diagnosis, "over": row.over, "runs": len(runs.runs)}
-        for metric in METRICS:
+        for metric in outcome.table.metrics:
             line |= {metric: runs.mean(metric), f"{metric}_spread": runs.spread(metric)}
             line[f"{metric}_difference"] = outcome.mean_difference(row, metric)
         for dataset in list_datasets(outcome.table):
             figures = row.paper.get(dataset, NO_FIGURES)
-            line |= {f"{dataset}_{metric}": value for metric, value in zip(METRICS, figures, strict=True)}
+            line |= {f"{dataset}_{metric}": value for metric, value in zip(PAPER_METRICS, figures, strict=True)}
         lines.append(line)
     return format_csv(lines)
 
@@ -124,8 +124,9 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         table=table,
         about=describe(plan, outcome),
         origin=describe_origin(plan, table, records),
-        headings=list(HEADINGS.values()),
-        titles=list(TITLES.values()),
+        headings=[find_column(metric).heading for metric in table.metrics],
+        paper_headings=[find_column(metric).heading for metric in PAPER_METRICS],
+        labels=[find_column(metric).label for metric in table.metrics],
         datasets=[(dataset, DATASETS[dataset]) for dataset in list_datasets(table)],
         lines=build_lines(outcome),
         differences_help=DIFFERENCES,
@@ -138,8 +139,9 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
 
 def _format_figures(outcome: Outcome) -> list[str]:
     datasets = list_datasets(outcome.table)
-    paper_headings = [f"{DATASETS[dataset]} {TITLES[metric]}" for dataset in datasets for metric in METRICS]
-    text = _format_head(["", "labels", *HEADINGS.values(), *paper_headings, "runs"])
+    ours = [find_column(metric).heading for metric in outcome.table.metrics]
+    paper = [f"{DATASETS[dataset]} {find_column(metric).label}" for dataset in datasets for metric in PAPER_METRICS]
+    text = _format_head(["", "labels", *ours, *paper, "runs"])
     for line in build_lines(outcome):
         paper = [str(figure) for dataset in datasets for figure in line.paper[dataset]]
         name = f"&nbsp;&nbsp;{line.row.title}" if line.row.over else line.row.title
@@ -151,8 +153,9 @@ def _format_differences(outcome: Outcome) -> list[str]:
     differences = list_differences(outcome)
     if not differences:
         return []
+    labels = [find_column(metric).label for metric in outcome.table.metrics]
     rows = [_format_row([first, second, *amounts]) for first, second, amounts in differences]
-    return ["## Differences", "", DIFFERENCES, "", *_format_head(["", "over", *TITLES.values()]), *rows]
+    return ["## Differences", "", DIFFERENCES, "", *_format_head(["", "over", *labels]), *rows]
 
 
 def _format_claims(outcome: Outcome) -> list[str]:
