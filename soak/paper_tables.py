@@ -1,7 +1,7 @@
 """SIGKILL of `leocod paper` at random moments: do the tables end up as if nothing had happened?
 
-Half of the kills take the processes of the cells along, as a loss of power would; the other half leave them to
-themselves. The same command is started again at once, until it ends by itself.
+Half of the kills hit the processes of the cells too, as a loss of power would; the other half hit the command alone.
+The same command is started again at once, until it ends by itself.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ IN_A_ROW = 5
 ENDINGS = ("md", "csv", "html")
 
 
-def command(out: Path) -> list[str]:
+def build_command(out: Path) -> list[str]:
     """One small table, two cells at a time."""
     return [sys.executable, "-m", "leocod", "paper", TABLE, *WORLD, "--jobs", "2", "--out", str(out)]
 
 
-def tables(out: Path) -> dict[str, bytes]:
-    """What people see, byte by byte."""
+def read_tables(out: Path) -> dict[str, bytes]:
+    """The written files, byte by byte."""
     return {ending: (out / f"{TABLE}.{ending}").read_bytes() for ending in ENDINGS}
 
 
-def children(process: int) -> list[int]:
-    """Whom a process has started."""
+def list_children(process: int) -> list[int]:
+    """The processes that a process has started."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def disturbed(out: Path, log: Path, draw: random.Random, *, longest: float, most: int = IN_A_ROW) -> list[str]:
-    """Start, kill, start again, and after a few kills let it end; what each of them took along."""
+def run_with_kills(out: Path, log: Path, draw: random.Random, *, longest: float, most: int = IN_A_ROW) -> list[str]:
+    """Start, kill, start again, and after a few kills let it end. Returns what each kill hit."""
     kills: list[str] = []
     while True:
         moment = draw.uniform(0, longest / 2) if len(kills) < most else None
-        with log.open("ab") as said:
-            process = subprocess.Popen(command(out), stdout=said, stderr=said)
+        with log.open("ab") as output:
+            process = subprocess.Popen(build_command(out), stdout=output, stderr=output)
         try:
             if process.wait(moment):
                 raise SystemExit(log.read_text())
             return kills
         except subprocess.TimeoutExpired:
-            cells = children(process.pid) if draw.random() < 0.5 else []
+            cells = list_children(process.pid) if draw.random() < 0.5 else []
             for pid in (process.pid, *cells):
                 # A cell may just have ended.
                 with suppress(ProcessLookupError):
@@ -70,7 +70,7 @@ def disturbed(out: Path, log: Path, draw: random.Random, *, longest: float, most
 
 
 def main() -> None:
-    """Until there have been enough kills, and tell."""
+    """Kill until there were enough kills, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
@@ -81,9 +81,9 @@ def main() -> None:
         raise SystemExit(f"{options.home} is there already. Remove it first.")
     options.home.mkdir(parents=True)
     began = time.monotonic()
-    subprocess.run(command(options.home / "undisturbed"), check=True, capture_output=True)
+    subprocess.run(build_command(options.home / "undisturbed"), check=True, capture_output=True)
     longest = time.monotonic() - began
-    expected = tables(options.home / "undisturbed")
+    expected = read_tables(options.home / "undisturbed")
 
     draw = random.Random(options.seed)
     kills: list[str] = []
@@ -91,9 +91,9 @@ def main() -> None:
     number = 0
     while len(kills) < options.kills:
         out, log = options.home / str(number), options.home / f"{number}.log"
-        struck = disturbed(out, log, draw, longest=longest)
-        kills += struck
-        found = tables(out)
+        hits = run_with_kills(out, log, draw, longest=longest)
+        kills += hits
+        found = read_tables(out)
         different += [f"{number}: {TABLE}.{ending}" for ending in ENDINGS if found[ending] != expected[ending]]
         if not different:
             shutil.rmtree(out)

@@ -32,9 +32,9 @@ def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
     assert (out / "rpn-loss.md").read_bytes() == written
 
 
-def test_a_cell_that_fails_is_told_and_the_others_are_in_the_table(tmp_path: Path) -> None:
+def test_a_cell_that_fails_is_named_and_the_others_are_in_the_table(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    # What no run can be made from: a file where its directory should be.
+    # A file where the directory of a run should be.
     (out / "cells").mkdir(parents=True)
     (out / "cells" / "wander-offline-16of16-seed0").write_text("")
 
@@ -46,27 +46,72 @@ def test_a_cell_that_fails_is_told_and_the_others_are_in_the_table(tmp_path: Pat
     assert "| Offline Training | 100 % | – | – | – | – | – | – | 0 of 1 |" in (out / "rpn-loss.md").read_text()
 
 
-def test_a_dry_run_says_what_would_run_and_how_long_and_runs_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_says_what_would_run_and_runs_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
-    told = leocod("rpn-loss", *SMALL, "--jobs", "2", "--dry-run", "--out", str(out))
+    done = leocod("rpn-loss", *SMALL, "--jobs", "2", "--dry-run", "--out", str(out))
 
-    assert told.exit_code == 0, told.output
-    assert "4 of 4 cells to run, 2 at a time: " in told.output
-    assert "wander-offline-16of16-seed0" in told.output
+    assert done.exit_code == 0, done.output
+    assert "4 of 4 cells to run, 2 at a time. How long they take is not known before" in done.output
+    assert "wander-offline-16of16-seed0" in done.output
     assert not (out / "cells").exists()
     assert not (out / "rpn-loss.md").exists()
+
+
+def test_a_dry_run_says_how_long_it_takes_where_that_is_known(tmp_path: Path) -> None:
+    done = leocod("rpn-loss", "--jobs", "2", "--dry-run", "--out", str(tmp_path / "out"))
+
+    assert done.exit_code == 0, done.output
+    assert "4 of 4 cells to run, 2 at a time: about 5 min 4 s, by the published runs" in done.output
+
+
+OWN = """
+title: Mine
+seeds: [0, 1]
+benchmark: small.yaml
+finished: mine-runs.csv
+rows:
+  - {key: bare, strategy: incremental}
+  - {key: whole, strategy: incremental, plug_in: whole, labels: 8, seeds: [0]}
+comparisons: [[whole, bare]]
+"""
+
+
+def test_a_table_of_ones_own_runs_what_its_records_do_not_have(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(OWN)
+    (tmp_path / "small.yaml").write_text(
+        "benchmark: {name: wander, steps: 2, frames_per_step: 4, classes: 3, places: 2}\n"
+        "detector: {name: tiny, weights: null, short_side: 48, regions: 8, proposals: 12}\n"
+    )
+    bare = "wander-incremental-4of4-seed"
+    (tmp_path / "mine-runs.csv").write_text(f"run,seed,fap\n{bare}0,0,40.0\n{bare}1,1,42.0\n")
+    out = tmp_path / "out"
+
+    done = leocod(str(tmp_path / "mine.yaml"), "--out", str(out))
+
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (out / "cells").iterdir()] == ["wander-incremental+ecls-2of4-seed0"]
+    assert "| bare | 100 % | 41.0 ± 1.4 | – | – | 2 |" in (out / "mine.md").read_text()
+    assert len((out / "mine-runs.csv").read_text().splitlines()) == 4
+
+
+def test_tables_can_be_written_without_running_anything(tmp_path: Path) -> None:
+    done = leocod("rpn-loss", *SMALL, "--no-run", "--out", str(tmp_path / "out"))
+
+    assert done.exit_code == 0, done.output
+    assert "| 0 of 1 |" in (tmp_path / "out" / "rpn-loss.md").read_text()
+    assert not (tmp_path / "out" / "cells").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("figures", "--classes", "mug, dgo"), "No class 'dgo'. Did you mean 'dog'?"),
-        (("main", "--classes", "mug"), "--classes is about the figures"),
+        (("main", "--classes", "mug"), "--classes is for the figures"),
         (("main", "--set", "threads=2"), "--jobs divides the threads"),
     ],
 )
-def test_what_cannot_be_followed_is_told_before_anything_is_run(
+def test_what_cannot_be_followed_is_refused_before_anything_is_run(
     tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     done = leocod(*arguments, "--out", str(tmp_path / "out"))
@@ -83,7 +128,7 @@ def test_the_tables_are_listed() -> None:
         assert name in text
 
 
-def test_a_wrong_table_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_wrong_table_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     done = leocod("mian", "--out", str(tmp_path / "out"))
 
     assert done.exit_code == 2
@@ -98,3 +143,12 @@ def test_seeds_are_whole_numbers(tmp_path: Path, wrong: str) -> None:
     assert done.exit_code == 2
     assert "0,1,2" in done.output
     assert not (tmp_path / "out").exists()
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").write_text(OWN)
+
+    done = leocod("main", str(tmp_path / "main.yaml"), "--out", str(tmp_path / "out"))
+
+    assert done.exit_code == 2
+    assert "would write the same files" in done.output

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.plan import Plan
-from leocod.paper.table import Table
+from leocod.paper.table import Row, Table
 
 BASE: dict[str, Any] = {
     "benchmark": {"name": "wander", "steps": 3, "frames_per_step": 4, "classes": 3, "places": 2},
@@ -28,7 +29,7 @@ TABLE: dict[str, Any] = {
         {"key": "whole", "name": "with Efficient-CLS", "strategy": "incremental", "plug_in": "whole", "labels": 8}
         | {"over": "bare", "paper": {"oak": [9.0, 7.5, -1.0]}},
     ],
-    "claims": [{"says": "It helps", "stands": "Somewhere", "metrics": ["fap"], "better": [["whole", "bare"]]}],
+    "claims": [{"text": "It helps", "source": "Somewhere", "metrics": ["fap"], "better": [["whole", "bare"]]}],
 }
 
 
@@ -48,3 +49,24 @@ def table() -> Table:
 def plan(table: Table, tmp_path: Path) -> Plan:
     """The small table on the small benchmark."""
     return Plan([table], BASE, (), tmp_path / "paper")
+
+
+@pytest.fixture
+def own_table() -> Table:
+    """The small table without a word of the paper."""
+    rows = [{key: value for key, value in row.items() if key != "paper"} for row in TABLE["rows"]]
+    claim = {"text": "It helps", "metrics": ["fap"], "better": [["whole", "bare"]]}
+    about = {"name": "own", "title": "My table", "comparisons": [["whole", "bare"]], "claims": [claim]}
+    return Table.model_validate({**about, "rows": rows})
+
+
+@pytest.fixture
+def outcome(table: Table) -> Outcome:
+    """The plug-in gives 3 points of FAP, takes half a point of CAP, and forgets 2 points less."""
+
+    def runs(row: Row, fap: float, cap: float, forgetting: float) -> RowRuns:
+        scores = {(seed, None): {"fap": fap + seed, "cap": cap, "forgetting": forgetting} for seed in (0, 1)}
+        return RowRuns(row, scores, 2)
+
+    bare, whole = table.rows
+    return Outcome(table, {"bare": runs(bare, 30.0, 20.0, 1.0), "whole": runs(whole, 33.0, 19.5, -1.0)})

@@ -7,37 +7,37 @@ import pytest
 
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.paper import cells
-from leocod.paper.cells import Cell, cells_of, cells_of_all
+from leocod.paper.cells import Cell, build_cells
 from leocod.paper.plan import Plan
-from leocod.paper.table import Row, Table, load
+from leocod.paper.record import RunRecord
+from leocod.paper.table import Row, Table, list_tables, load_table
 from leocod.run.config import load_config
 
 WANDER = {"benchmark": {"name": "wander"}}
 
 
 def test_tables_share_the_runs_that_both_need(tmp_path: Path) -> None:
-    both = cells_of_all([load("main"), load("low-annotation")], WANDER, [0], tmp_path)
-    alone = [cells_of_all([load(name)], WANDER, [0], tmp_path) for name in ("main", "low-annotation")]
+    tables = [load_table("main"), load_table("low-annotation")]
+    both = Plan(tables, WANDER, [0], tmp_path).cells
+    alone = [Plan([table], WANDER, [0], tmp_path).cells for table in tables]
     assert len(both) < len(alone[0]) + len(alone[1])
-    assert {cell.name for cell in both} == {cell.name for one in alone for cell in one}
+    assert {cell.name for cell in both} == {cell.name for cells in alone for cell in cells}
 
 
 def test_the_papers_own_setting_is_the_same_run_wherever_it_stands(tmp_path: Path) -> None:
-    [plain] = cells_of(load("ablation").row("whole at 12.5 %"), WANDER, [0], tmp_path)
-    assert cells_of(load("tau").row("tau 0.7"), WANDER, [0], tmp_path) == [plain]
-    [other] = cells_of(load("tau").row("tau 0.5"), WANDER, [0], tmp_path)
+    [plain] = build_cells(load_table("ablation").row("whole at 12.5 %"), WANDER, [0], tmp_path)
+    assert build_cells(load_table("tau").row("tau 0.7"), WANDER, [0], tmp_path) == [plain]
+    [other] = build_cells(load_table("tau").row("tau 0.5"), WANDER, [0], tmp_path)
     assert other.name == f"{plain.name}-efficient_cls.score_threshold=0.5"
 
 
 def test_different_runs_have_different_names(tmp_path: Path) -> None:
-    from leocod.paper.table import names
-
-    found = cells_of_all([load(name) for name in names()], WANDER, (), tmp_path)
+    found = Plan([load_table(name) for name in list_tables()], WANDER, (), tmp_path).cells
     assert len({cell.config.to_yaml() for cell in found}) == len(found) == len({cell.name for cell in found})
 
 
 def test_a_choice_of_labelled_frames_is_in_the_name(tmp_path: Path) -> None:
-    found = cells_of(Row(key="k", name="n", selections=2), WANDER, [0], tmp_path)
+    found = build_cells(Row(key="k", name="n", selections=2), WANDER, [0], tmp_path)
     assert [cell.name.partition("seed0")[2] for cell in found] == ["-labels.seed=0", "-labels.seed=1"]
 
 
@@ -109,7 +109,7 @@ def test_another_process_may_be_quicker(plan: Plan, monkeypatch: pytest.MonkeyPa
     assert tried == ["new", "new", "begun"]
 
 
-def test_what_is_no_run_is_told_and_not_waited_for(plan: Plan) -> None:
+def test_a_folder_that_is_not_a_run_is_refused_and_not_waited_for(plan: Plan) -> None:
     cell = plan.cells[0]
     cell.path.mkdir(parents=True)
     (cell.path / "notes.txt").write_text("mine")
@@ -120,3 +120,16 @@ def test_what_is_no_run_is_told_and_not_waited_for(plan: Plan) -> None:
 
 def test_a_cell_is_known_by_its_folder(tmp_path: Path, plan: Plan) -> None:
     assert Cell(plan.cells[0].config, tmp_path / "abc").name == "abc"
+
+
+def test_a_recorded_run_is_finished_whatever_its_directory_holds(plan: Plan) -> None:
+    first = plan.cells[0]
+    record = RunRecord(run=first.name, seed=0, scores={"fap": 40.0}, seconds=3.0)
+    recorded = Cell(first.config, first.path, record)
+
+    assert (recorded.state, recorded.scores, recorded.record) == ("finished", {"fap": 40.0}, record)
+    first.path.mkdir(parents=True)
+    first.directory.config.write_text(first.config.to_yaml())
+    recorded.check()
+    assert (first.state, recorded.state) == ("begun", "finished")
+    assert recorded == first

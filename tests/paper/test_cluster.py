@@ -19,7 +19,7 @@ from leocod.paper import cluster
 from leocod.paper.cells import Cell
 from leocod.paper.cluster import Task, run_on_ray
 from leocod.paper.plan import Plan
-from leocod.paper.processes import Ended, Told, log_of
+from leocod.paper.processes import Ended, Progress, log_path
 from leocod.run.config import ExperimentConfig, load_mapping
 from leocod.run.environment import read_command_line
 from leocod.run.layers import overlay
@@ -37,7 +37,7 @@ class Dies(Strategy):
 
 
 @pytest.fixture(scope="module")
-def surroundings() -> Iterator[None]:
+def ray_environment() -> Iterator[None]:
     """A Ray that knows of no other, and leaves nothing in anybody's home; strategies of the tests are found."""
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed: pip install 'leocod[ray]'")
@@ -49,8 +49,10 @@ def surroundings() -> Iterator[None]:
     os.environ |= {
         "RAY_TMPDIR": str(folder),
         "RAY_AUTH_TOKEN": secrets.token_hex(),
-        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(__file__).parents[2] / "examples")]),
-        **cluster.SURROUNDINGS,
+        "PYTHONPATH": os.pathsep.join(
+            [str(folder), str(Path(__file__).parents[2] / "examples"), *filter(None, [before.get("PYTHONPATH")])]
+        ),
+        **cluster.ENVIRONMENT,
     }
     sys.path.append(str(folder))
     yield
@@ -61,7 +63,7 @@ def surroundings() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def ray(surroundings: None) -> Iterator[Any]:
+def ray(ray_environment: None) -> Iterator[Any]:
     """A cluster of this machine alone, to which this process is connected."""
     import ray
 
@@ -87,10 +89,10 @@ def test_cells_with_relative_paths_are_run_where_the_command_was_started(
 
 
 @pytest.mark.usefixtures("ray")
-def test_one_that_fails_and_one_that_dies_again_and_again_do_not_stop_the_others(
+def test_a_cell_that_fails_and_one_that_is_always_lost_do_not_stop_the_others(
     plan: Plan, base: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "TRIES", 2)
+    monkeypatch.setattr(cluster, "ATTEMPTS", 2)
     weightless = Cell(load_mapping(overlay(base, {"detector": {"weights": "no.pt"}})), plan.home / "weightless")
     dies = Cell(load_mapping(overlay(base, {"strategy": {"name": "dies:Dies"}})), plan.home / "dies")
     good = Cell(load_mapping(overlay(base, {"strategy": {"name": "own_strategy:WorstFirst"}})), plan.home / "good")
@@ -99,7 +101,7 @@ def test_one_that_fails_and_one_that_dies_again_and_again_do_not_stop_the_others
 
     assert found["weightless"] is not None
     assert "No weights file no.pt" in found["weightless"]
-    assert str(log_of(weightless, plan.logs)) in found["weightless"]
+    assert str(log_path(weightless, plan.logs)) in found["weightless"]
     assert found["dies"] is not None
     assert "lost 2 times" in found["dies"]
     assert found["good"] is None
@@ -107,13 +109,13 @@ def test_one_that_fails_and_one_that_dies_again_and_again_do_not_stop_the_others
 
 @pytest.mark.usefixtures("ray")
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found by their names in /proc")
-def test_one_whose_process_is_killed_goes_on_from_its_checkpoint(plan: Plan) -> None:
+def test_a_cell_whose_process_is_killed_resumes_from_its_checkpoint(plan: Plan) -> None:
     cell = Cell(longer(plan.cells[0], steps=40), plan.home / "killed")
-    told = on_ray(plan, [cell])
-    until(lambda: any(cell.directory.checkpoints.glob("*.pt")), told)
+    progress = on_ray(plan, [cell])
+    until(lambda: any(cell.directory.checkpoints.glob("*.pt")), progress)
 
     os.kill(process_of(cell), signal.SIGKILL)
-    [last] = ended(told)
+    [last] = ended(progress)
 
     assert last.failure is None
     assert cell.state == "finished"
@@ -123,15 +125,15 @@ def test_one_whose_process_is_killed_goes_on_from_its_checkpoint(plan: Plan) -> 
 
 
 @pytest.mark.usefixtures("ray")
-def test_left_early_what_runs_is_saved_and_what_waits_is_not_begun(plan: Plan) -> None:
+def test_closed_early_the_running_cell_saves_itself_and_the_waiting_one_is_not_begun(plan: Plan) -> None:
     long, next_one = (Cell(longer(cell, steps=300), cell.path) for cell in plan.cells[:2])
-    told = run_on_ray([long, next_one], address="auto", threads=2, logs=plan.logs)
-    until(lambda: any(long.directory.checkpoints.glob("*.pt")), told)
+    progress = run_on_ray([long, next_one], address="auto", threads=2, logs=plan.logs)
+    until(lambda: any(long.directory.checkpoints.glob("*.pt")), progress)
 
-    told.close()
+    progress.close()
 
     assert long.state == "begun"
-    assert "Asked to stop by SIGINT" in log_of(long, plan.logs).read_text()
+    assert "Asked to stop by SIGINT" in log_path(long, plan.logs).read_text()
     # Nobody holds it any more.
     long.directory.wait_until_free()
     assert next_one.state == "new"
@@ -142,23 +144,23 @@ def test_a_cell_that_ends_but_not_here_has_failed(plan: Plan, monkeypatch: pytes
     class Elsewhere(Cell):
         results = None
 
-    monkeypatch.setattr(cluster, "DELAY", 0)
+    monkeypatch.setattr(cluster, "FOLDER_DELAY", 0)
     cell = plan.cells[0]
 
     [one] = ended(on_ray(plan, [Elsewhere(cell.config, cell.path)]))
 
     assert cell.state == "finished"
     assert one.failure is not None
-    assert "--out must lie in a folder that all machines of the cluster share" in one.failure
+    assert "--out must be in a folder that all machines of the cluster share" in one.failure
 
 
 @pytest.mark.usefixtures("ray")
 def test_a_cell_waits_for_a_machine_with_a_gpu_and_says_so(plan: Plan, caplog: pytest.LogCaptureFixture) -> None:
     cell = Cell(plan.cells[0].config.model_copy(update={"device": "cuda:1"}), plan.home / "gpu")
-    told = on_ray(plan, [cell])
+    progress = on_ray(plan, [cell])
 
-    first = next(told)
-    told.close()
+    first = next(progress)
+    progress.close()
 
     assert first is None
     assert "No machine of the Ray cluster has 1 CPU and 1 GPU" in caplog.text
@@ -167,16 +169,16 @@ def test_a_cell_waits_for_a_machine_with_a_gpu_and_says_so(plan: Plan, caplog: p
 def test_a_machine_that_does_not_see_the_folder_does_not_begin(plan: Plan) -> None:
     cell = plan.cells[0]
     config = cell.config.model_dump(mode="json")
-    task = Task(config, cell.path, log_of(cell, plan.logs), 1, plan.logs / "sign", plan.out, (), ())
+    task = Task(config, cell.path, log_path(cell, plan.logs), 1, plan.logs / "marker", plan.out, (), ())
 
     failure = task.run()
 
     assert failure is not None
-    assert "--out must lie in a folder that all machines of the cluster share" in failure
+    assert "--out must be in a folder that all machines of the cluster share" in failure
     assert not plan.out.exists()
 
 
-@pytest.mark.usefixtures("surroundings")
+@pytest.mark.usefixtures("ray_environment")
 def test_a_cluster_of_its_own_is_silent_and_ends_with_the_command(plan: Plan, tmp_path: Path) -> None:
     cell = plan.cells[0]
     (tmp_path / "config.yaml").write_text(cell.config.to_yaml())
@@ -188,8 +190,8 @@ def test_a_cluster_of_its_own_is_silent_and_ends_with_the_command(plan: Plan, tm
         "from leocod.paper.cells import Cell\n"
         "from leocod.paper.cluster import run_on_ray\n"
         f"cell = Cell(load_config(Path({str(tmp_path / 'config.yaml')!r})), Path({str(cell.path)!r}))\n"
-        f"told = run_on_ray([cell], address='auto', threads=1, logs=Path({str(plan.logs)!r}))\n"
-        "assert [one.failure for one in told if one is not None] == [None]\n"
+        f"progress = run_on_ray([cell], address='auto', threads=1, logs=Path({str(plan.logs)!r}))\n"
+        "assert [one.failure for one in progress if one is not None] == [None]\n"
         "assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
     )
 
@@ -201,9 +203,9 @@ def test_a_cluster_of_its_own_is_silent_and_ends_with_the_command(plan: Plan, tm
     assert cell.state == "finished"
 
 
-@pytest.mark.usefixtures("surroundings")
-def test_an_address_that_does_not_answer_is_told(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "ANSWER", 3)
+@pytest.mark.usefixtures("ray_environment")
+def test_an_address_that_does_not_answer_is_refused(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 3)
     # Whatever the other tests are connected to.
     monkeypatch.setattr("ray.is_initialized", lambda: False)
 
@@ -211,19 +213,19 @@ def test_an_address_that_does_not_answer_is_told(plan: Plan, monkeypatch: pytest
         next(run_on_ray(plan.cells[:1], address="127.0.0.1:1", threads=1, logs=plan.logs))
 
 
-def test_without_ray_the_cure_is_told(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_message_says_what_to_install(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
 
     with pytest.raises(InvalidConfig, match=r"pip install 'leocod\[ray\]'"):
         next(run_on_ray(plan.cells[:1], address="auto", threads=1, logs=plan.logs))
 
 
-def on_ray(plan: Plan, cells: list[Cell]) -> Told:
+def on_ray(plan: Plan, cells: list[Cell]) -> Progress:
     return run_on_ray(cells, address="auto", threads=1, logs=plan.logs)
 
 
-def ended(told: Told) -> list[Ended]:
-    return [one for one in told if one is not None]
+def ended(progress: Progress) -> list[Ended]:
+    return [one for one in progress if one is not None]
 
 
 def longer(cell: Cell, *, steps: int) -> ExperimentConfig:
@@ -237,8 +239,8 @@ def process_of(cell: Cell) -> int:
     return found
 
 
-def until(done: Callable[[], bool], told: Told) -> None:
+def until(done: Callable[[], bool], progress: Progress) -> None:
     deadline = time.monotonic() + 600
     while not done():
         assert time.monotonic() < deadline
-        assert next(told) is None
+        assert next(progress) is None

@@ -26,21 +26,21 @@ from leocod.paper.figures import (
     RED,
     WHOLE,
     Counts,
-    bars,
-    by_cost,
-    chosen_classes,
-    counts,
-    looked_at,
-    over_time,
-    over_time_section,
-    page,
-    pseudo_labels,
-    standalone,
+    build_over_time_section,
+    choose_classes,
+    count_pseudo_labels,
+    draw_bars,
+    draw_over_time,
+    load_example_runs,
+    make_standalone,
+    pair_by_cost,
+    pair_pseudo_labels,
+    render_page,
     write_figures,
 )
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
-from leocod.paper.table import Table, load
+from leocod.paper.table import Table, load_table
 from leocod.report.figures import INK, draw_axes
 from leocod.report.reading import Run
 
@@ -94,7 +94,7 @@ def table() -> Table:
         with_plug_in = {"key": f"{strategy}+ecls at {cost} %", "plug_in": "whole", "over": bare["key"]}
         rows += [bare, {**bare, **with_plug_in}]
     naive = {"key": NAIVE, "name": "naive", "labels": 4, "plug_in": "pseudo", "over": BARE}
-    true = {"key": "true boxes", "name": "true boxes", "labels": 4, "plug_in": "whole", "diagnosis": True, "over": BARE}
+    true = {"key": "true boxes", "labels": 4, "plug_in": "whole", "diagnosis": "true_boxes", "over": BARE}
     about = {"name": "figures", "title": "Figures", "in_paper": "Figures 3 and 4", "label": "fig", "seeds": [0, 1]}
     return Table.model_validate({**about, "rows": [*rows, naive, true], "claims": []})
 
@@ -135,13 +135,13 @@ def bars_of(svg: str, colour: str) -> list[float]:
 
 
 def test_bars_stand_by_strategy_and_the_lowest_cost_comes_first(table: Table) -> None:
-    costs = {strategy: [whole.cost for _, whole in pairs] for strategy, pairs in by_cost(table).items()}
+    costs = {strategy: [whole.cost for _, whole in pairs] for strategy, pairs in pair_by_cost(table).items()}
 
     assert costs == {"icarl": ["25 %", "100 %"], "agem": ["25 %", "100 %"]}
 
 
 def test_the_papers_own_bars_are_of_four_strategies_at_five_costs() -> None:
-    pairs = by_cost(load("figures"))
+    pairs = pair_by_cost(load_table("figures"))
 
     assert list(pairs) == ["icarl", "agem", "gdumb", "derpp"]
     for of_one in pairs.values():
@@ -156,17 +156,17 @@ def test_a_bar_for_each_row_that_was_run_and_a_word_for_each_that_was_not(
     finish(WHOLE)
     finish("agem at 100 %")
 
-    svg = bars(Outcome.of(plan, table))
+    svg = draw_bars(Outcome.read(plan, table))
 
     # Three metrics each.
     assert (len(bars_of(svg, BLUE)), len(bars_of(svg, RED))) == (2 * 3, 1 * 3)
     assert svg.count(">not run</text>") == (8 - 3) * 3
 
 
-def test_a_run_without_forgetfulness_is_said_to_have_none(finish: Write, plan: Plan, table: Table) -> None:
+def test_a_run_without_forgetting_is_marked_as_none(finish: Write, plan: Plan, table: Table) -> None:
     finish(BARE, forgetfulness=None)
 
-    svg = bars(Outcome.of(plan, table))
+    svg = draw_bars(Outcome.read(plan, table))
 
     assert svg.count(">none</text>") == 1
     assert len(bars_of(svg, BLUE)) == 2
@@ -174,9 +174,9 @@ def test_a_run_without_forgetfulness_is_said_to_have_none(finish: Write, plan: P
 
 def test_only_several_seeds_have_whiskers(finish: Write, plan: Plan, table: Table) -> None:
     finish(BARE)
-    one = bars(Outcome.of(plan, table))
+    one = draw_bars(Outcome.read(plan, table))
     finish(BARE, seed=1)
-    two = bars(Outcome.of(plan, table))
+    two = draw_bars(Outcome.read(plan, table))
 
     # Of no length, as both seeds gave the same: two ends for each metric.
     assert two.count("<use") == one.count("<use") + 2 * 3
@@ -187,7 +187,7 @@ def test_bars_are_means_and_whiskers_reach_one_standard_deviation(finish: Write,
     finish(BARE, seed=1, fap=50.0, cap=None, forgetfulness=None)
     finish(WHOLE, fap=22.5, cap=None, forgetfulness=None)
 
-    svg = bars(Outcome.of(plan, table))
+    svg = draw_bars(Outcome.read(plan, table))
     [bare], [whole] = bars_of(svg, BLUE), bars_of(svg, RED)
     [(_, whisker)] = sizes(svg, f"fill: none; stroke: {INK}")
 
@@ -216,21 +216,21 @@ def test_there_is_a_page_before_anything_has_been_run(plan: Plan, table: Table) 
 def test_what_is_only_begun_is_not_drawn(finish: Write, plan: Plan, table: Table) -> None:
     finish(WHOLE).directory.report.unlink()
 
-    assert looked_at(plan, table) == {}
+    assert load_example_runs(plan, table) == {}
 
 
-def test_runs_are_looked_at_by_the_first_seed(finish: Write, plan: Plan, table: Table) -> None:
+def test_runs_are_load_example_runs_by_the_first_seed(finish: Write, plan: Plan, table: Table) -> None:
     finish(WHOLE)
     finish(WHOLE, seed=1)
     finish(BARE, seed=1)
 
-    assert {key: run.results.seed for key, run in looked_at(plan, table).items()} == {WHOLE: 0}
+    assert {key: run.results.seed for key, run in load_example_runs(plan, table).items()} == {WHOLE: 0}
 
 
 def test_without_a_choice_rare_middling_and_frequent_classes_are_drawn(finish: Write) -> None:
     run = Run.load(finish(BARE).path)
 
-    assert chosen_classes({BARE: run}) == ["mug", "laptop", "<b>& $5 note</b>", "plant", "lamp", "bus"]
+    assert choose_classes({BARE: run}) == ["mug", "laptop", "<b>& $5 note</b>", "plant", "lamp", "bus"]
 
 
 def test_the_choice_of_classes_does_not_look_at_what_was_found(finish: Write) -> None:
@@ -238,21 +238,21 @@ def test_the_choice_of_classes_does_not_look_at_what_was_found(finish: Write) ->
     evaluation = {"step": 7, "ap50": 86.0, "ap50_by_class": upside_down}
     one, other = finish(BARE), finish(WHOLE, evaluations=[evaluation])
 
-    assert chosen_classes({BARE: Run.load(one.path)}) == chosen_classes({WHOLE: Run.load(other.path)})
+    assert choose_classes({BARE: Run.load(one.path)}) == choose_classes({WHOLE: Run.load(other.path)})
 
 
 def test_few_classes_are_all_drawn(finish: Write) -> None:
     run = Run.load(finish(BARE).path)
     few = replace(run, present={step: tuple(set(there) & {0, 6}) for step, there in run.present.items()})
 
-    assert chosen_classes({BARE: few}) == ["mug", "bus"]
+    assert choose_classes({BARE: few}) == ["mug", "bus"]
 
 
 def test_classes_are_drawn_as_chosen_once_each(finish: Write, plan: Plan, table: Table) -> None:
     finish(BARE)
     finish(WHOLE)
 
-    section = over_time_section(looked_at(plan, table), ["bus", "mug", "bus", "never tested"])
+    section = build_over_time_section(load_example_runs(plan, table), ["bus", "mug", "bus", "never tested"])
     titles = re.findall(r">([^<]*: in \d of 8 steps[^<]*)</text>", section.figures[0][1])
 
     assert titles == ["bus: in 7 of 8 steps", "mug: in 1 of 8 steps", "never tested: in 8 of 8 steps, no test box"]
@@ -276,7 +276,7 @@ def test_a_line_for_each_run_and_grey_where_the_stream_shows_the_class(finish: W
 
     cells = {BARE: finish(BARE, evaluations=rising(20.0)), WHOLE: finish(WHOLE, evaluations=rising(60.0))}
 
-    svg = over_time({key: Run.load(cell.path) for key, cell in cells.items()}, ["bus"])
+    svg = draw_over_time({key: Run.load(cell.path) for key, cell in cells.items()}, ["bus"])
     [(wide, bare)], [(_, whole)] = (sizes(svg, f"fill: none; stroke: {colour}") for colour in (BLUE, RED))
     [(grey, _)] = sizes(svg, f"fill: {GREY}")
 
@@ -286,7 +286,7 @@ def test_a_line_for_each_run_and_grey_where_the_stream_shows_the_class(finish: W
 
 
 def test_a_run_that_has_not_ended_has_no_line(finish: Write) -> None:
-    svg = over_time({BARE: Run.load(finish(BARE).path)}, ["mug"])
+    svg = draw_over_time({BARE: Run.load(finish(BARE).path)}, ["mug"])
 
     assert RED not in svg
     assert "iCaRL with Efficient-CLS" not in svg
@@ -296,7 +296,7 @@ def test_frames_that_both_runs_kept_stand_side_by_side(finish: Write, plan: Plan
     finish(NAIVE, frames=(4, 8, 12))
     finish(WHOLE, frames=(12, 4, 16))
 
-    frames = pseudo_labels(looked_at(plan, table))
+    frames = pair_pseudo_labels(load_example_runs(plan, table))
 
     assert [title for title, _, _ in frames] == ["frame 4, step 1", "frame 12, step 3"]
     for _, naive, whole in frames:
@@ -310,13 +310,13 @@ def test_runs_without_a_frame_in_common_are_said_to_have_none(finish: Write, pla
     finish(NAIVE, frames=(4,))
     finish(WHOLE, frames=(8,))
 
-    text = page(plan, table, [], looked_at(plan, table))
+    text = render_page(plan, table, [], load_example_runs(plan, table))
 
     assert "kept no frame that both gave pseudo labels to" in text
 
 
 def test_pseudo_labels_are_counted_over_the_whole_run(finish: Write) -> None:
-    found = counts("naive", Run.load(finish(NAIVE).path))
+    found = count_pseudo_labels("naive", Run.load(finish(NAIVE).path))
 
     # Eight steps of 5 labels, 4 of them right, and 8 objects.
     assert found == Counts("naive", right=32, wrong=8, missed=32)
@@ -362,7 +362,7 @@ def test_a_drawing_is_sound_xml_by_itself_and_lies_on_white(finish: Write, plan:
 
 
 def test_a_name_with_an_angle_bracket_does_not_cut_a_drawing_short() -> None:
-    root = ElementTree.fromstring(standalone(draw_axes("a > b", 2.0, lambda axes: axes.set(xlabel="x"))))
+    root = ElementTree.fromstring(make_standalone(draw_axes("a > b", 2.0, lambda axes: axes.set(xlabel="x"))))
 
     assert root.get("aria-label") == "a > b"
 
@@ -371,10 +371,10 @@ def test_a_name_with_an_angle_bracket_does_not_cut_a_drawing_short() -> None:
 def test_real_runs_keep_the_same_frames(plan: Plan, table: Table) -> None:
     for key in (NAIVE, WHOLE):
         plan.cells_of(table, table.row(key))[0].run(threads=1)
-    runs = looked_at(plan, table)
+    runs = load_example_runs(plan, table)
 
     kept = [[(one.step, one.frame) for one in run.samples if one.kind == "pseudo"] for run in runs.values()]
 
     assert kept[0] == kept[1]
-    assert len(pseudo_labels(runs)) == len(kept[0]) > 0
+    assert len(pair_pseudo_labels(runs)) == len(kept[0]) > 0
     assert write_figures(plan, table)[0].stat().st_size > 0

@@ -2,7 +2,7 @@ import io
 
 from rich.console import Console
 
-from leocod.paper.live import LiveTable, table_grid, verdict_lines
+from leocod.paper.live import LiveTable, build_grid, list_verdicts
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
@@ -58,7 +58,7 @@ def test_a_log_that_is_just_being_written_is_no_obstacle(plan: Plan) -> None:
 
 
 def test_the_verdicts_are_told_claim_by_claim(plan: Plan, table: Table) -> None:
-    outcome = Outcome.of(plan, table)
+    outcome = Outcome.read(plan, table)
 
-    assert [line.plain for line in verdict_lines(outcome)] == ["not run: It helps"]
-    assert table_grid(outcome).row_count == 2
+    assert [line.plain for line in list_verdicts(outcome)] == ["not run: It helps"]
+    assert build_grid(outcome).row_count == 2

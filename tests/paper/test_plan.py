@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from leocod.errors import InvalidConfig, RunExists
-from leocod.paper.plan import STANDARD, Plan, benchmark_config
+from leocod.paper.plan import STANDARD, Plan, choose_benchmark, load_benchmark
+from leocod.paper.record import RunRecord, format_runs
 from leocod.paper.table import Table
 from leocod.run.config import load_config, load_mapping
 
@@ -16,31 +17,77 @@ def test_the_standard_world_is_that_of_the_config_file() -> None:
     assert load_mapping(STANDARD).model_dump() == file.model_dump()
 
 
-def test_the_seeds_are_the_tables_own_unless_told(plan: Plan, table: Table, base: dict[str, Any]) -> None:
+def test_seeds_are_those_of_the_table_unless_others_are_given(plan: Plan, table: Table, base: dict[str, Any]) -> None:
     assert [cell.config.seed for cell in plan.cells_of(table, table.rows[0])] == [0, 1]
-    told = Plan([table], base, [5], plan.out)
-    assert [cell.config.seed for cell in told.cells_of(table, table.rows[0])] == [5]
+    other = Plan([table], base, [5], plan.out)
+    assert [cell.config.seed for cell in other.cells_of(table, table.rows[0])] == [5]
 
 
 def test_a_folder_belongs_to_one_benchmark(plan: Plan, table: Table, base: dict[str, Any]) -> None:
-    Plan([table], {**base, "evaluate": {"every": 1}}, (), plan.out).settle()
-    plan.settle()
+    Plan([table], {**base, "evaluate": {"every": 1}}, (), plan.out).prepare()
+    plan.prepare()
     cell = plan.cells[0]
     cell.path.mkdir(parents=True)
     cell.directory.config.write_text(cell.config.to_yaml())
 
-    plan.settle()
-    Plan([table], {**base, "threads": 2}, (), plan.out).settle()
+    plan.prepare()
+    Plan([table], {**base, "threads": 2}, (), plan.out).prepare()
     with pytest.raises(RunExists, match=r"evaluate.every was 2 and is 1.*--out"):
-        Plan([table], {**base, "evaluate": {"every": 1}}, (), plan.out).settle()
+        Plan([table], {**base, "evaluate": {"every": 1}}, (), plan.out).prepare()
 
 
 def test_a_benchmark_is_the_built_in_world_or_a_file(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text("benchmark: {name: wander, steps: 7}\n")
-    assert benchmark_config(str(file), [{"seed": 3}]) == {"benchmark": {"name": "wander", "steps": 7}, "seed": 3}
-    assert benchmark_config("wander", []) == STANDARD
+    assert load_benchmark(str(file), [{"seed": 3}]) == {"benchmark": {"name": "wander", "steps": 7}, "seed": 3}
+    assert load_benchmark("wander", []) == STANDARD
     with pytest.raises(InvalidConfig, match=r"configs/oak.yaml"):
-        benchmark_config("oak", [])
+        load_benchmark("oak", [])
     with pytest.raises(InvalidConfig, match="No config file"):
-        benchmark_config("nowhere.yaml", [])
+        load_benchmark("nowhere.yaml", [])
+
+
+def test_a_row_may_have_seeds_of_its_own(table: Table, base: dict[str, Any], tmp_path: Path) -> None:
+    bare, whole = table.rows
+    table = table.model_copy(update={"rows": (bare.model_copy(update={"seeds": (7,)}), whole)})
+
+    plan, given = Plan([table], base, (), tmp_path), Plan([table], base, [3], tmp_path)
+
+    assert [cell.config.seed for cell in plan.cells] == [7, 0, 1]
+    assert "--seeds" not in plan.command(table)
+    assert [cell.config.seed for cell in given.cells] == [3, 3]
+
+
+def test_the_benchmark_is_the_one_that_all_tables_name(table: Table) -> None:
+    other = table.model_copy(update={"benchmark": "mine/data.yaml"})
+
+    assert choose_benchmark([other, other]) == "mine/data.yaml"
+    with pytest.raises(InvalidConfig, match="different benchmarks, wander and mine/data.yaml"):
+        choose_benchmark([table, other])
+
+
+def test_recorded_runs_are_finished_with_the_benchmark_of_the_table_only(
+    plan: Plan, table: Table, base: dict[str, Any], tmp_path: Path
+) -> None:
+    name = plan.cells[0].name
+    (tmp_path / "runs.csv").write_text(format_runs([RunRecord(run=name, seed=0, scores={"fap": 40.0})]))
+    recorded = table.model_copy(update={"finished": tmp_path / "runs.csv"})
+
+    def finished(*tables: Table, chosen: str = "wander", overrides: tuple[str, ...] = ()) -> list[str]:
+        cells = Plan(tables, base, (), plan.out, chosen, overrides).cells
+        return [cell.name for cell in cells if cell.state == "finished"]
+
+    assert finished(recorded) == [name]
+    assert finished(recorded, overrides=("seed=0",)) == []
+    assert finished(recorded, chosen="other.yaml") == []
+    # Another table may have another figure for the same run.
+    assert finished(table.model_copy(update={"name": "other"}), recorded) == []
+
+
+def test_a_folder_with_recorded_runs_can_be_prepared(plan: Plan, table: Table, tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text(format_runs([RunRecord(run=plan.cells[0].name, seed=0, scores={})]))
+    recorded = Plan([table.model_copy(update={"finished": tmp_path / "runs.csv"})], plan.base, (), plan.out)
+
+    recorded.prepare()
+
+    assert (plan.out / "benchmark.yaml").is_file()

@@ -10,11 +10,11 @@ import yaml
 
 from leocod.paper.cells import Cell
 from leocod.paper.plan import Plan
-from leocod.paper.processes import Ended, log_of, run_cells
+from leocod.paper.processes import Ended, log_path, run_cells
 
 
 def ended(plan: Plan, cells: list[Cell], jobs: int = 2) -> list[Ended]:
-    return [told for told in run_cells(cells, jobs=jobs, threads=1, logs=plan.logs) if told is not None]
+    return [event for event in run_cells(cells, jobs=jobs, threads=1, logs=plan.logs) if event is not None]
 
 
 def test_every_cell_is_run_in_a_process_of_its_own(plan: Plan) -> None:
@@ -24,35 +24,35 @@ def test_every_cell_is_run_in_a_process_of_its_own(plan: Plan) -> None:
     assert {cell.state for cell in plan.cells[:2]} == {"finished"}
 
 
-def test_one_that_fails_does_not_stop_the_others(plan: Plan) -> None:
+def test_a_cell_that_fails_does_not_stop_the_others(plan: Plan) -> None:
     bad = Cell(plan.cells[0].config.model_copy(update={"device": "cuda:9"}), plan.home / "bad")
     first, second = ended(plan, [bad, plan.cells[0]], jobs=1)
     assert first.failure is not None
     assert "device is 'cuda:9'" in first.failure
-    assert str(log_of(bad, plan.logs)) in first.failure
+    assert str(log_path(bad, plan.logs)) in first.failure
     assert second.failure is None
 
 
-def test_one_that_is_killed_is_told(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_cell_is_reported_with_the_signal(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     long = Cell(_longer(plan.cells[0]), plan.home / "long")
-    told = run_cells([long], jobs=1, threads=1, logs=plan.logs)
-    _until(long.directory.config.is_file, told)
+    progress = run_cells([long], jobs=1, threads=1, logs=plan.logs)
+    _until(long.directory.config.is_file, progress)
     import multiprocessing
 
     [process] = multiprocessing.active_children()
     os.kill(process.pid or 0, signal.SIGKILL)
-    [last] = [one for one in told if one is not None]
+    [last] = [one for one in progress if one is not None]
     assert last.failure is not None
     assert "SIGKILL" in last.failure
 
 
-def test_left_early_what_runs_is_saved_and_goes_on(plan: Plan) -> None:
+def test_closed_early_the_running_cell_saves_itself_and_can_be_resumed(plan: Plan) -> None:
     long = Cell(_longer(plan.cells[0]), plan.home / "long")
-    told = run_cells([long], jobs=1, threads=1, logs=plan.logs)
-    _until(lambda: any(long.directory.checkpoints.glob("*.pt")), told)
-    told.close()
+    progress = run_cells([long], jobs=1, threads=1, logs=plan.logs)
+    _until(lambda: any(long.directory.checkpoints.glob("*.pt")), progress)
+    progress.close()
     assert long.state == "begun"
-    assert "SIGTERM" in log_of(long, plan.logs).read_text()
+    assert "SIGTERM" in log_path(long, plan.logs).read_text()
     # Nobody holds it any more.
     long.directory.wait_until_free()
 
@@ -72,13 +72,14 @@ def test_cells_end_with_the_process_that_started_them(plan: Plan, tmp_path: Path
     )
     parent = subprocess.Popen([sys.executable, str(script)])
     try:
-        _until(lambda: any(long.directory.checkpoints.glob("*.pt")))
+        _until(lambda: parent.poll() is not None or any(long.directory.checkpoints.glob("*.pt")))
+        assert parent.poll() is None
     finally:
         parent.kill()
         parent.wait()
     long.directory.wait_until_free()
     assert long.state == "begun"
-    assert "SIGTERM" in log_of(long, plan.logs).read_text()
+    assert "SIGTERM" in log_path(long, plan.logs).read_text()
 
 
 def _longer(cell: Cell) -> object:
@@ -86,11 +87,11 @@ def _longer(cell: Cell) -> object:
     return cell.config.model_copy(update={"benchmark": cell.config.benchmark.model_copy(update={"options": options})})
 
 
-def _until(done: object, told: object = None) -> None:
-    deadline = time.monotonic() + 120
+def _until(done: object, progress: object = None) -> None:
+    deadline = time.monotonic() + 600
     while not done():
         assert time.monotonic() < deadline
-        if told is not None:
-            next(told)
+        if progress is not None:
+            next(progress)
         else:
             time.sleep(0.1)

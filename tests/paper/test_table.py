@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.paper.table import Claim, Row, Table, load, names
+from leocod.paper.table import Claim, Row, Table, list_tables, load_table
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
 
@@ -17,40 +17,40 @@ WANDER = {"benchmark": {"name": "wander"}}
 
 
 def test_the_tables_are_in_the_order_of_the_paper() -> None:
-    assert names()[:4] == ["main", "low-annotation", "ablation", "tau"]
-    assert names()[-1] == "figures"
-    assert len(names()) == 12
+    assert list_tables()[:4] == ["main", "low-annotation", "ablation", "tau"]
+    assert list_tables()[-1] == "figures"
+    assert len(list_tables()) == 12
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_tables())
 def test_every_row_of_every_table_is_a_config(name: str) -> None:
-    for row in load(name).rows:
-        for settings in row.settings():
-            config = load_mapping(overlay(row.plain(WANDER, seed=0), settings))
+    for row in load_table(name).rows:
+        for settings in row.list_settings():
+            config = load_mapping(overlay(row.configure(WANDER, seed=0), settings))
             assert config.strategy.name == row.strategy
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_tables())
 def test_every_row_can_be_run_with_the_twenty_classes_of_the_standard_world(name: str, a_detector: Any) -> None:
-    for row in load(name).rows:
-        strategy = load_mapping(overlay(row.plain(WANDER, seed=0), row.settings()[0])).strategy
+    for row in load_table(name).rows:
+        strategy = load_mapping(overlay(row.configure(WANDER, seed=0), row.list_settings()[0])).strategy
         strategy.find()(a_detector(), strategy.options).check(20)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_tables())
 def test_every_table_shows_the_room_left(name: str) -> None:
-    rows = load(name).rows
+    rows = load_table(name).rows
     assert any(row.strategy == "offline" for row in rows)
     # Where all frames are labelled there is nothing to take the place of.
     sparse = any(row.labels < 16 for row in rows)
     assert sparse == any(row.diagnosis for row in rows)
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name != "figures"])
+@pytest.mark.parametrize("name", [name for name in list_tables() if name != "figures"])
 def test_the_figures_are_those_of_the_papers_source(name: str) -> None:
     if not SOURCE.is_dir():
         pytest.skip(f"The paper's source is not at {SOURCE}.")
-    table = load(name)
+    table = load_table(name)
 
     assert sorted(_ours(table)) == sorted(_theirs(_source_of(table.label)))
 
@@ -91,15 +91,15 @@ def _theirs(block: str) -> list[tuple[float, ...]]:
 
 
 def test_a_figure_stands_in_the_row_where_the_paper_has_it() -> None:
-    main = load("main")
+    main = load_table("main")
     assert main.row("icarl+ecls at 25 %").paper == {"oak": (38.36, 26.64, -8.20), "egoobjects": (61.26, 39.58, -3.48)}
     assert main.row("derpp").paper["oak"] == (37.79, 25.24, -2.87)
-    assert load("low-annotation").row("agem+ecls").paper["egoobjects"] == (38.96, 23.79, -5.64)
-    assert load("ablation").row("pseudo at 12.5 %").paper["oak"] == (31.60, 22.44, -4.83)
+    assert load_table("low-annotation").row("agem+ecls").paper["egoobjects"] == (38.96, 23.79, -5.64)
+    assert load_table("ablation").row("pseudo at 12.5 %").paper["oak"] == (31.60, 22.44, -4.83)
 
 
 def test_a_row_of_another_table_is_repeated_with_its_figures() -> None:
-    main, repeated = load("main").row("agem+ecls"), load("low-annotation").row("agem+ecls at 100 %")
+    main, repeated = load_table("main").row("agem+ecls"), load_table("low-annotation").row("agem+ecls at 100 %")
 
     assert (repeated.strategy, repeated.plug_in, repeated.labels) == ("agem", "whole", 16)
     assert (repeated.name, repeated.paper) == (main.name, main.paper)
@@ -108,7 +108,7 @@ def test_a_row_of_another_table_is_repeated_with_its_figures() -> None:
 
 def test_a_row_lays_its_own_over_the_benchmark() -> None:
     row = Row(key="k", name="n", labels=2, plug_in="pseudo", set={"efficient_cls": {"score_threshold": 0.5}})
-    config = load_mapping(overlay(row.plain(WANDER, seed=3), row.settings()[0]))
+    config = load_mapping(overlay(row.configure(WANDER, seed=3), row.list_settings()[0]))
     assert config.efficient_cls is not None
     assert config.efficient_cls.score_threshold == 0.5
     assert (config.labels.per_step, config.seed) == (2, 3)
@@ -119,26 +119,26 @@ def test_a_row_lays_its_own_over_the_benchmark() -> None:
 
 def test_the_benchmarks_own_options_hold_for_every_strategy_that_has_them() -> None:
     base = {**WANDER, "strategy": {"name": "icarl", "memory_per_class": 7}, "efficient_cls": {"ema_warmup": False}}
-    agem = load_mapping(Row(key="k", name="n", strategy="agem", plug_in="whole").plain(base, seed=0))
+    agem = load_mapping(Row(key="k", name="n", strategy="agem", plug_in="whole").configure(base, seed=0))
     assert agem.strategy.options.model_dump()["memory_per_class"] == 7
     assert agem.efficient_cls is not None
     assert not agem.efficient_cls.ema_warmup
-    assert load_mapping(Row(key="k", name="n", strategy="incremental").plain(base, seed=0)).efficient_cls is None
+    assert load_mapping(Row(key="k", name="n", strategy="incremental").configure(base, seed=0)).efficient_cls is None
 
 
 def test_a_half_that_the_benchmark_switches_off_is_on_in_rows_that_are_about_it() -> None:
     base = {**WANDER, "efficient_cls": {"ema": False, "score_threshold": 0.6}}
 
-    whole = load_mapping(Row(key="k", name="n", plug_in="whole").plain(base, seed=0)).efficient_cls
+    whole = load_mapping(Row(key="k", name="n", plug_in="whole").configure(base, seed=0)).efficient_cls
 
     assert whole is not None
     assert (whole.ema, whole.pseudo_labels, whole.score_threshold) == (True, True, 0.6)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_tables())
 def test_a_row_stands_under_the_one_that_it_is_compared_with(name: str) -> None:
     base = None
-    for row in load(name).rows:
+    for row in load_table(name).rows:
         base = base if row.over else row.key
         assert row.over in (None, base)
 
@@ -146,18 +146,18 @@ def test_a_row_stands_under_the_one_that_it_is_compared_with(name: str) -> None:
 def test_an_annotation_cost_that_the_steps_cannot_have_is_refused() -> None:
     odd = {"benchmark": {"name": "wander", "frames_per_step": 6}}
     with pytest.raises(InvalidConfig, match="multiple of 16"):
-        Row(key="k", name="n", labels=1).plain(odd, seed=0)
-    assert Row(key="k", name="n", labels=8).plain(odd, seed=0)["labels"]["per_step"] == 3
+        Row(key="k", name="n", labels=1).configure(odd, seed=0)
+    assert Row(key="k", name="n", labels=8).configure(odd, seed=0)["labels"]["per_step"] == 3
 
 
 def test_choices_of_labelled_frames_are_runs_of_their_own() -> None:
     row = Row(key="k", name="n", selections=2)
-    assert [one["labels"]["seed"] for one in row.settings()] == [0, 1]
+    assert [settings["labels"]["seed"] for settings in row.list_settings()] == [0, 1]
 
 
-def test_an_unknown_table_is_told_with_the_nearest() -> None:
+def test_an_unknown_table_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'ablation'"):
-        load("ablatoin")
+        load_table("ablatoin")
 
 
 @pytest.mark.parametrize(
@@ -166,19 +166,94 @@ def test_an_unknown_table_is_told_with_the_nearest() -> None:
         {"better": [["a", "b"]], "alike": [["a", "b"]]},
         {},
         {"steady": [["a"]]},
-        {"better": [["a", "b"]], "most": 1.0},
+        {"better": [["a", "b"]], "at_most": 1.0},
     ],
 )
 def test_a_claim_is_of_one_kind(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Claim.model_validate({"says": "s", "stands": "p", "metrics": ["fap"], **wrong})
+        Claim.model_validate({"text": "t", "metrics": ["fap"], **wrong})
 
 
 def test_a_table_knows_its_rows() -> None:
     whole = {"name": "n", "title": "t", "in_paper": "Table 9", "label": "tab:n", "seeds": [0], "claims": []}
     row = {"key": "a", "name": "a"}
     assert Table.model_validate({**whole, "rows": [row]}).row("a").name == "a"
-    with pytest.raises(ValidationError, match="there is no 'b'"):
+    with pytest.raises(ValidationError, match="there is no row 'b'"):
         Table.model_validate({**whole, "rows": [{**row, "over": "b"}]})
-    with pytest.raises(ValidationError, match="different key"):
+    with pytest.raises(ValidationError, match="two rows have the key 'a'"):
         Table.model_validate({**whole, "rows": [row, row]})
+
+
+OWN = """
+title: Mine
+defaults: {strategy: agem, labels: 4, set: {strategy: {memory_per_class: 7}}}
+rows:
+  - {key: bare, seeds: [5]}
+  - {key: whole, name: with the plug-in, plug_in: whole, over: bare}
+  - {key: paper, as_in: [main, icarl]}
+comparisons: [[whole, bare]]
+benchmark: data.yaml
+finished: mine-runs.csv
+"""
+
+
+def test_a_table_of_ones_own_is_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN)
+
+    table = load_table(str(file))
+
+    assert (table.name, table.argument, table.claims) == ("mine", str(file), ())
+    assert (table.benchmark, table.finished) == (str(tmp_path / "data.yaml"), str(tmp_path / "mine-runs.csv"))
+    assert [row.title for row in table.rows] == ["bare", "with the plug-in", "iCaRL (our impl.)"]
+    assert {row.strategy for row in table.rows[:2]} == {"agem"}
+    assert table.row("bare").seeds == (5,)
+
+
+def test_a_repeated_row_does_not_take_the_defaults_of_the_table(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN)
+
+    repeated, source = load_table(str(file)).row("paper"), load_table("main").row("icarl")
+
+    assert repeated.model_dump(exclude={"key", "as_in"}) == source.model_dump(exclude={"key", "as_in"})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{title: t, rows: [{key: a, lables: 4}]}", r"rows.0.lables: unknown key. Did you mean 'labels'\?"),
+        ("{title: t, rows: [{key: a, labels: 17}]}", "rows.0.labels is 17: it should be at least 0 and at most 16."),
+        ("{title: t, rows: [{key: a}], seeds: [1, 1]}", "seeds: a seed is there twice"),
+        ("{title: t, rows: [{key: a}], seeds: []}", "seeds is "),
+        ("{title: t, rows: [{key: a, seeds: [-1]}]}", "rows.0.seeds.0 is -1"),
+        ("{title: t, rows: []}", "a table needs at least one row"),
+        ("{title: t, rows: 3}", "rows is 3"),
+        ("{title: t, rows: [3]}", "rows.0 is 3: it should be a mapping"),
+        ("{title: t, rows: [{key: a}], defaults: 3}", "defaults: it should be a mapping"),
+        ("{title: t, rows: [{key: a, as_in: [main, nobody]}]}", "the table main has no row 'nobody'"),
+        ("{title: t, rows: [{key: a, as_in: main}]}", "as_in: it should be a shipped table and the key"),
+        ("{title: t, rows: [{key: a, as_in: [mine.yaml, a]}]}", "as_in: it should be a shipped table and the key"),
+        ("{title: t, rows: [{key: a}], metrics: [fpa]}", r"No metric 'fpa'. Did you mean 'fap'\?"),
+        ("{title: t, name: ../up, rows: [{key: a}]}", "a table has the name of its file"),
+        ("{title: t, rows: [{key: a}], comparisons: [[a, b]]}", "there is no row 'b'"),
+    ],
+)
+def test_what_is_wrong_in_a_table_file_is_one_line_with_its_name(tmp_path: Path, content: str, words: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(content)
+
+    with pytest.raises(InvalidConfig, match=f"mine.yaml: .*{words}"):
+        load_table(str(file))
+
+
+def test_a_table_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(InvalidConfig, match="No table file 'nowhere/mine.yaml'"):
+        load_table("nowhere/mine.yaml")
+
+
+def test_no_labels_are_a_cost_too() -> None:
+    row = Row(key="start", labels=0)
+
+    assert row.cost == "none"
+    assert row.configure(WANDER, seed=0)["labels"]["per_step"] == 0

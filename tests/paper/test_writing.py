@@ -1,66 +1,20 @@
 import csv
 import io
-import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from leocod.paper import writing
-from leocod.paper.outcome import Found, Outcome
+from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
-from leocod.paper.table import Metric, Row, Table
-from leocod.paper.writing import about, comma_separated, lines, markdown, page, write_table
-
-Figures = dict[Metric, float]
-
-
-@pytest.fixture
-def found(table: Table) -> Outcome:
-    """The plug-in gives 3 points of FAP, takes half a point of CAP, and forgets 2 less."""
-
-    def runs(row: Row, fap: float, cap: float, f: float) -> Found:
-        return Found(row, {(seed, None): {"fap": fap + seed, "cap": cap, "f": f} for seed in (0, 1)}, 2)
-
-    bare, whole = table.rows
-    return Outcome(table, {"bare": runs(bare, 30.0, 20.0, 1.0), "whole": runs(whole, 33.0, 19.5, -1.0)})
+from leocod.paper.record import RunRecord, format_runs
+from leocod.paper.table import Table
+from leocod.paper.writing import describe, format_markdown, format_rows, render_page, write_table
 
 
-def test_a_line_has_mean_spread_and_the_difference_to_its_base(found: Outcome) -> None:
-    bare, whole = lines(found)
-
-    assert [str(figure) for figure in bare.ours] == ["30.5 ± 0.7", "20.0 ± 0.0", "1.0 ± 0.0"]
-    assert [str(figure) for figure in whole.ours] == ["33.5 ± 0.7 (+3.0)", "19.5 ± 0.0 (−0.5)", "−1.0 ± 0.0 (−2.0)"]
-
-
-def test_better_is_told_from_worse_whichever_way_it_lies(found: Outcome) -> None:
-    assert [figure.verdict for figure in lines(found)[1].ours] == ["better", "worse", "better"]
-
-
-def test_no_difference_is_neither_better_nor_worse(found: Outcome) -> None:
-    same = Outcome(
-        found.table, {"bare": found.found["bare"], "whole": replace(found.found["bare"], row=found.table.rows[1])}
-    )
-
-    assert [(figure.change, figure.verdict) for figure in lines(same)[1].ours] == [("(+0.0)", "")] * 3
-
-
-def test_a_run_that_went_on_with_other_code_names_both(plan: Plan, table: Table) -> None:
-    cell = plan.cells[0]
-    cell.run(threads=1)
-    made = cell.environment | {"source": {"commit": "a" * 40, "changed": False}}
-    cell.directory.environment.write_text(json.dumps(made | {"resumed": [{"source": {"commit": "b" * 40}}]}))
-
-    write_table(plan, table)
-
-    assert "code of commit aaaaaaaaaa, bbbbbbbbbb" in (plan.out / "small.md").read_text()
-
-
-def test_the_papers_figures_stand_beside_with_their_own_differences(found: Outcome) -> None:
-    assert [str(figure) for figure in lines(found)[1].paper["oak"]] == ["9.00 (+0.62)", "7.50 (−0.22)", "−1.00 (−1.03)"]
-
-
-def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, found: Outcome) -> None:
-    text = markdown(plan, found, [])
+def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, outcome: Outcome) -> None:
+    text = format_markdown(plan, outcome, [])
 
     assert "| bare | 100 % | 30.5 ± 0.7 |" in text
     assert "- **holds**: It helps. (Paper: Somewhere. Its own figures: OAK within the spread.)\n" in text
@@ -69,15 +23,40 @@ def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, found: Outcom
     assert "Not all of it" not in text
 
 
-def test_single_runs_are_not_passed_off_as_means(plan: Plan, found: Outcome) -> None:
-    single = {key: replace(one, runs=dict(list(one.runs.items())[:1]), asked=1) for key, one in found.found.items()}
+def test_single_runs_are_not_called_means(plan: Plan, outcome: Outcome) -> None:
+    single = {key: replace(row, runs=dict(list(row.runs.items())[:1]), expected=1) for key, row in outcome.rows.items()}
 
-    assert "Ours: single runs, in points" in about(plan, Outcome(found.table, single))
-    assert "Ours: mean ± standard deviation over seeds, in points" in about(plan, found)
+    assert "Ours: single runs, in points" in describe(plan, Outcome(outcome.table, single))
+    assert "Ours: mean ± standard deviation over seeds, in points" in describe(plan, outcome)
 
 
-def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, found: Outcome) -> None:
-    text = page(plan, found, [])
+def test_a_table_without_the_papers_figures_does_not_speak_of_the_paper(plan: Plan, own_table: Table) -> None:
+    outcome = Outcome.read(plan, own_table)
+
+    for text in (format_markdown(plan, outcome, []), render_page(plan, outcome, [])):
+        assert "OAK" not in text
+        assert "of the paper" not in text
+        assert "What the paper says" not in text
+        assert "Differences" in text
+    header = format_rows(outcome).splitlines()[0]
+    assert "oak" not in header
+    assert "egoobjects" not in header
+
+
+def test_the_columns_are_the_metrics_of_the_table(plan: Plan, outcome: Outcome) -> None:
+    table = outcome.table.model_copy(update={"metrics": ("cap",), "comparisons": (("whole", "bare"),)})
+    chosen = Outcome(table, outcome.rows)
+
+    text = format_markdown(plan, chosen, [])
+
+    assert "| bare | 100 % | 20.0 ± 0.0 | 8.38 | 7.72 | 0.03 | 2 |" in text
+    assert "| whole | bare | −0.5 (−0.5, −0.5) |" in text
+    assert "cap,cap_spread,cap_difference,oak_fap" in format_rows(chosen)
+    assert "30.5" not in render_page(plan, chosen, [])
+
+
+def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, outcome: Outcome) -> None:
+    text = render_page(plan, outcome, [])
 
     assert '<span class="better">(+3.0)</span>' in text
     assert '<span class="worse">(−0.5)</span>' in text
@@ -86,17 +65,17 @@ def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, found: Outc
         assert address not in text
 
 
-def test_names_cannot_become_part_of_the_page(plan: Plan, found: Outcome) -> None:
-    table = found.table.model_copy(update={"title": "<b>bold</b>"})
+def test_names_cannot_become_part_of_the_page(plan: Plan, outcome: Outcome) -> None:
+    table = outcome.table.model_copy(update={"title": "<b>bold</b>"})
 
-    assert "<b>bold</b>" not in page(plan, Outcome(table, found.found), [])
+    assert "<b>bold</b>" not in render_page(plan, Outcome(table, outcome.rows), [])
 
 
-def test_numbers_to_compute_with_are_exact(found: Outcome) -> None:
-    bare, whole = csv.DictReader(io.StringIO(comma_separated(found)))
+def test_numbers_to_compute_with_are_exact(outcome: Outcome) -> None:
+    bare, whole = csv.DictReader(io.StringIO(format_rows(outcome)))
 
-    assert (float(whole["fap"]), float(whole["fap_difference"]), float(whole["oak_f"])) == (33.5, 3.0, -1.0)
-    assert (bare["fap_difference"], bare["egoobjects_fap"]) == ("", "")
+    assert (float(whole["fap"]), float(whole["fap_difference"]), float(whole["oak_forgetting"])) == (33.5, 3.0, -1.0)
+    assert (bare["fap_difference"], "egoobjects_fap" in bare) == ("", False)
 
 
 def test_every_run_is_listed_with_its_command_and_commit(plan: Plan, table: Table) -> None:
@@ -113,28 +92,7 @@ def test_every_run_is_listed_with_its_command_and_commit(plan: Plan, table: Tabl
     assert "Not all of it has been run yet." in (plan.out / "small.html").read_text()
 
 
-def test_every_run_tells_how_right_its_pseudo_labels_were(plan: Plan, table: Table) -> None:
-    for cell in plan.cells[:2]:
-        cell.run(threads=1)
-
-    bare, whole = csv.DictReader(io.StringIO(writing.runs(plan.cells[:2])))
-
-    assert (bare["pseudo_labels"], bare["pseudo_right"], bare["pseudo_objects"]) == ("", "", "")
-    assert int(whole["pseudo_objects"]) > 0
-
-
-def test_a_run_whose_log_is_damaged_is_listed_without_them(plan: Plan, table: Table) -> None:
-    cell = plan.cells[0]
-    cell.run(threads=1)
-    cell.directory.events.write_text("no log")
-
-    [run] = csv.DictReader(io.StringIO(writing.runs([cell])))
-
-    assert (run["run"], run["pseudo_labels"]) == (cell.name, "")
-    assert run["fap"]
-
-
-def test_the_same_cells_give_the_same_files(plan: Plan, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_cells_give_the_same_files(plan: Plan, table: Table) -> None:
     plan.cells[0].run(threads=1)
 
     first, second = ({file: file.read_bytes() for file in write_table(plan, table)} for _ in range(2))
@@ -142,13 +100,38 @@ def test_the_same_cells_give_the_same_files(plan: Plan, table: Table, monkeypatc
     assert first == second
 
 
-def test_nothing_is_half_written(plan: Plan, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is to be written is made before the first file is touched."""
+def test_recorded_runs_give_the_table_of_the_runs_themselves(plan: Plan, table: Table, tmp_path: Path) -> None:
+    for cell in plan.cells[:2]:
+        cell.run(threads=1)
+    before = {file.name: file.read_bytes() for file in write_table(plan, table)}
+    (tmp_path / "runs.csv").write_bytes(before["small-runs.csv"])
 
-    def fails(*arguments: object) -> str:
+    recorded = table.model_copy(update={"finished": tmp_path / "runs.csv"})
+    elsewhere = Plan([recorded], plan.base, (), tmp_path / "elsewhere")
+
+    assert {file.name: file.read_bytes() for file in write_table(elsewhere, recorded)} == before
+
+
+def test_the_code_of_all_runs_is_named(plan: Plan, table: Table, tmp_path: Path) -> None:
+    records = [
+        RunRecord(run=cell.name, seed=cell.config.seed, scores={"fap": 1.0}, commit=commit)
+        for cell, commit in zip(plan.cells, ("aaaaaaaaaa", "bbbbbbbbbb with changes", "aaaaaaaaaa"), strict=False)
+    ]
+    (tmp_path / "runs.csv").write_text(format_runs(records))
+    recorded = table.model_copy(update={"finished": tmp_path / "runs.csv"})
+
+    write_table(Plan([recorded], plan.base, (), plan.out), recorded)
+
+    assert "code of commit aaaaaaaaaa, bbbbbbbbbb with changes." in (plan.out / "small.md").read_text()
+
+
+def test_nothing_is_half_written(plan: Plan, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All content is made before the first file is touched."""
+
+    def fail(*arguments: object) -> str:
         raise RuntimeError("no page")
 
-    monkeypatch.setattr(writing, "page", fails)
+    monkeypatch.setattr(writing, "render_page", fail)
     with pytest.raises(RuntimeError):
         write_table(plan, table)
 
@@ -160,13 +143,3 @@ def test_a_table_without_any_run_can_be_written(plan: Plan, table: Table) -> Non
 
     assert "not run" in (plan.out / "small.md").read_text()
     assert (plan.out / "small-runs.csv").read_text() == "run\n"
-
-
-def test_unreadable_notes_about_a_run_are_no_obstacle(plan: Plan, table: Table) -> None:
-    cell = plan.cells[0]
-    cell.run(threads=1)
-    cell.directory.environment.write_text("[]")
-
-    write_table(plan, table)
-
-    assert cell.name in (plan.out / "small-runs.csv").read_text()

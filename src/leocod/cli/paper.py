@@ -1,4 +1,4 @@
-"""`leocod paper`: the paper's tables and figures, ours beside theirs."""
+"""`leocod paper`: tables of many runs, the paper's and one's own."""
 
 from __future__ import annotations
 
@@ -23,129 +23,161 @@ if TYPE_CHECKING:
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
+Tables = Annotated[
+    list[str],
+    typer.Argument(metavar="TABLE...", help="Names that `list` shows, `all` of them, or files such as my_table.yaml."),
+]
+Benchmark = Annotated[
+    str | None,
+    typer.Option(
+        metavar="wander|CONFIG.yaml",
+        help="The built-in world, or a config with data of your own. "
+        "By default the table's: for the paper's tables the built-in world.",
+    ),
+]
+Seeds = Annotated[
+    str | None, typer.Option(metavar="N,...", help="Each row is run with each of them. By default the table's.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Cells at a time, each in a process; threads are divided among them [1]. With --ray: on each machine, "
+        "by default one for each CPU.",
+    ),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|auto", help="Run the cells on a Ray cluster. auto: the one of this machine, or a new one."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would run, and how long it takes if known.")]
+NoRun = Annotated[bool, typer.Option("--no-run", help="Only write the tables, from the cells that have finished.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set any key of the benchmark's config. May be repeated."),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,...", help="Classes of the figure over time. By default rare to frequent ones."),
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder of cells and tables; by default runs/paper-BENCHMARK.")
+]
+
 
 def paper(
-    tables: Annotated[
-        list[str], typer.Argument(metavar="TABLE...", help="`list` shows them; `all` is every one of them.")
-    ],
-    benchmark: Annotated[
-        str, typer.Option(metavar="wander|CONFIG.yaml", help="The built-in world, or a config of your own data.")
-    ] = "wander",
-    seeds: Annotated[
-        str | None, typer.Option(metavar="N,...", help="Each row is run with each of them. By default the table's own.")
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Cells at a time, each in a process; threads are divided among them [1]. With --ray: on each machine, "
-            "by default one for each CPU.",
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|auto", help="Run the cells on a Ray cluster; auto: on this machine's, or a new one."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would run and how long; tries a few steps of each kind.")
-    ] = False,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set any key of the benchmark's config. May be repeated."),
-    ] = None,
-    classes: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Of the figure over time. By default rare to frequent ones.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Cells and tables; by default runs/paper-BENCHMARK.")
-    ] = None,
+    tables: Tables,
+    benchmark: Benchmark = None,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    ray: Ray = None,
+    dry_run: DryRun = False,
+    no_run: NoRun = False,
+    overrides: Overrides = None,
+    classes: Classes = None,
+    out: Out = None,
 ) -> None:
-    """Run what a table of the paper needs, and fill our figures in beside the paper's.
+    """Run the cells of tables, the paper's or your own, and write the tables.
 
-    A cell of a table is one run. One that has ended is never run again, one that was broken off goes on, and one that
-    fails does not stop the others: the same command again takes up where the last one ended, however that was.
+    A cell of a table is one run. A finished cell is never run again, an interrupted one is resumed, and one that fails
+    does not stop the others. Start the same command again to continue, however it ended.
     """
-    from leocod.paper.plan import Plan, benchmark_config
-    from leocod.paper.table import load, names
-    from leocod.run.layers import parse_override
-
     if tables == ["list"]:
         _list_tables()
         return
-    base = benchmark_config(benchmark, [parse_override(text) for text in overrides or ()])
-    plan = Plan(
-        [load(name) for name in (names() if tables == ["all"] else tables)],
-        base,
-        () if seeds is None else _numbers(seeds),
-        out or Path("runs") / f"paper-{Path(benchmark).stem}",
-        benchmark,
-        overrides or (),
-    )
-    wanted = [name.strip() for name in classes.split(",")] if classes else []
-    _check_classes(plan, wanted)
-    plan.settle()
+    plan = _plan(tables, benchmark, () if seeds is None else _parse_seeds(seeds), overrides or (), out)
+    chosen = [name.strip() for name in classes.split(",")] if classes else []
+    _check_classes(plan, chosen)
+    plan.prepare()
     cpus = os.cpu_count() or 1
     threads = 1 if ray and jobs is None else max(1, cpus // (jobs or 1))
     at_a_time = (jobs or 1) if ray is None else max(1, cpus // threads)
     if dry_run:
-        _forecast(plan, at_a_time, threads)
+        _show_forecast(plan, at_a_time, threads)
         return
-    failures = _run(plan, at_a_time, threads, ray)
+    failures = {} if no_run else _run(plan, at_a_time, threads, ray)
     for table in plan.tables:
-        _write(plan, table, wanted)
+        _write(plan, table, chosen)
     if failures:
         for name, failure in failures.items():
             say(f"leocod: {name} failed: {failure}", errors)
         raise typer.Exit(1)
 
 
-def _check_classes(plan: Plan, wanted: Sequence[str]) -> None:
+def _plan(
+    names: Sequence[str], benchmark: str | None, seeds: Sequence[int], overrides: Sequence[str], out: Path | None
+) -> Plan:
+    from leocod.paper.plan import Plan, choose_benchmark, load_benchmark
+    from leocod.paper.table import list_tables, load_table
+    from leocod.run.layers import parse_override
+
+    tables = [load_table(name) for name in (list_tables() if names == ["all"] else dict.fromkeys(names))]
+    by_name = {table.name: table for table in tables}
+    for table in tables:
+        if by_name[table.name] is not table:
+            raise InvalidConfig(
+                f"{table.argument} and {by_name[table.name].argument} would write the same files. Run them separately."
+            )
+    chosen = benchmark or choose_benchmark(tables)
+    base = load_benchmark(chosen, [parse_override(text) for text in overrides])
+    return Plan(tables, base, seeds, out or Path("runs") / f"paper-{Path(chosen).stem}", chosen, overrides)
+
+
+def _check_classes(plan: Plan, names: Sequence[str]) -> None:
     """Before hours of runs, not after."""
     from leocod.errors import UnknownName
     from leocod.run.config import load_mapping
 
-    if not wanted:
+    if not names:
         return
-    if not any(table.name == "figures" for table in plan.tables):
-        raise InvalidConfig("--classes is about the figures: give it with `leocod paper figures`, or leave it out.")
+    if not any(table.argument == "figures" for table in plan.tables):
+        raise InvalidConfig("--classes is for the figures: use it with `leocod paper figures`, or leave it out.")
     config = load_mapping(plan.base)
     known = config.benchmark.build(config.seed).classes
-    for name in wanted:
+    for name in names:
         if name not in known:
             raise UnknownName("class", name, known)
 
 
 def _list_tables() -> None:
-    from leocod.paper.table import load, names
+    from leocod.paper.table import list_tables, load_table
 
     grid = Grid.grid("", "", "", "", padding=(0, 2))
-    for name in names():
-        table = load(name)
+    for name in list_tables():
+        table = load_table(name)
         runs = sum(max(row.selections, 1) for row in table.rows) * len(table.seeds)
         grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, f"{runs} runs")
     console.print(grid)
 
 
-def _forecast(plan: Plan, jobs: int, threads: int) -> None:
-    from leocod.paper.forecast import forecast
+def _show_forecast(plan: Plan, jobs: int, threads: int) -> None:
+    from leocod.paper.forecast import Forecast
     from leocod.report.page import format_duration
 
-    found = forecast(plan, jobs=jobs, threads=threads, tell=say)
-    grid = Grid("cell", "", Column("time left", justify="right"), box=None)
-    for cell, state, seconds in found.cells:
-        grid.add_row(cell.name, state, "" if state == "finished" else format_duration(seconds))
+    forecast = Forecast(plan, jobs=jobs, threads=threads)
+    todo = [cell for cell in plan.cells if cell.state != "finished"]
+    left = forecast.time_left(todo)
+    grid = Grid(Column("cell", overflow="fold"), "", Column("time left", justify="right"), box=None)
+    for cell in plan.cells:
+        seconds = None if cell.state == "finished" else forecast.seconds_left(cell)
+        grid.add_row(cell.name, cell.state, "" if seconds is None else f"about {format_duration(seconds)}")
     console.print(grid, soft_wrap=True)
-    todo = sum(state != "finished" for _, state, _ in found.cells)
-    say(f"{todo} of {len(found.cells)} cells to run, {jobs} at a time: {format_duration(found.seconds)}.")
+    count = f"{len(todo)} of {len(plan.cells)} cells to run, {jobs} at a time"
+    if not todo:
+        say(f"{count}.")
+    elif left is None:
+        say(f"{count}. How long they take is not known before the first cell has finished.")
+    else:
+        say(f"{count}: about {format_duration(left)}, {forecast.basis}.")
 
 
 def _run(plan: Plan, jobs: int, threads: int, ray: str | None) -> dict[str, str]:
-    """All cells that are not finished; which have failed, and why."""
+    """Run all cells that are not finished. Returns the cells that failed, and why."""
     from leocod.paper.cluster import run_on_ray
-    from leocod.paper.forecast import TimeLeft
+    from leocod.paper.forecast import Forecast
     from leocod.paper.live import LiveTable
     from leocod.paper.processes import run_cells
 
@@ -153,38 +185,38 @@ def _run(plan: Plan, jobs: int, threads: int, ray: str | None) -> dict[str, str]
     if not todo:
         return {}
     if ray is None:
-        running = run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs)
+        progress = run_cells(todo, jobs=jobs, threads=threads, logs=plan.logs)
     else:
-        running = run_on_ray(todo, address=ray, threads=threads, logs=plan.logs)
-    live = LiveTable(plan, todo, console, TimeLeft(plan, jobs=jobs, threads=threads))
-    with closing(running):
+        progress = run_on_ray(todo, address=ray, threads=threads, logs=plan.logs)
+    live = LiveTable(plan, todo, console, Forecast(plan, jobs=jobs, threads=threads).time_left)
+    with closing(progress):
         try:
-            live.follow(running)
+            live.follow(progress)
         except KeyboardInterrupt:
-            say("leocod: interrupted. The same command goes on.", errors)
+            say("leocod: interrupted. Start the same command again to continue.", errors)
             raise typer.Exit(130) from None
     return live.failures
 
 
 def _write(plan: Plan, table: Table, classes: Sequence[str]) -> None:
     from leocod.paper.figures import write_figures
-    from leocod.paper.live import table_grid, verdict_lines
+    from leocod.paper.live import build_grid, list_verdicts
     from leocod.paper.outcome import Outcome
     from leocod.paper.writing import write_table
 
-    files = write_figures(plan, table, classes) if table.name == "figures" else write_table(plan, table)
-    outcome = Outcome.of(plan, table)
-    console.print(table_grid(outcome))
-    for line in verdict_lines(outcome):
+    files = write_figures(plan, table, classes) if table.argument == "figures" else write_table(plan, table)
+    outcome = Outcome.read(plan, table)
+    console.print(build_grid(outcome))
+    for line in list_verdicts(outcome):
         console.print(line)
     say(f"Table: {', '.join(map(str, files))}")
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_seeds(text: str) -> list[int]:
     try:
-        found = [int(part) for part in text.split(",")]
+        seeds = [int(part) for part in text.split(",")]
     except ValueError:
-        found = [-1]
-    if min(found) < 0 or len(set(found)) < len(found):
+        seeds = [-1]
+    if min(seeds) < 0 or len(set(seeds)) < len(seeds):
         raise InvalidConfig(f"--seeds is '{text}': it should be different whole numbers, such as 0,1,2.")
-    return found
+    return seeds

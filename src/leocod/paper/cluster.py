@@ -1,4 +1,4 @@
-"""Cells on a Ray cluster: each is a task in a process of its own, on whichever machine has room for it."""
+"""Cells on a Ray cluster: each is a task in a process of its own, on any machine that has room for it."""
 
 from __future__ import annotations
 
@@ -22,85 +22,85 @@ from uuid import uuid4
 
 from leocod.errors import InvalidConfig, LeocodError
 from leocod.paper.cells import Cell
-from leocod.paper.processes import PATIENCE, TICK, Ended, Told, last_word, log_of, work
+from leocod.paper.processes import STOP_TIMEOUT, TICK, Ended, Progress, log_path, read_last_line, run_and_exit
 from leocod.run.config import load_mapping
 from leocod.run.interruption import SIGNALS
 
 logger = logging.getLogger(__name__)
 
-SURROUNDINGS = {
+ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
     "RAY_worker_niceness": "0",
 }
-"""Ray tells nobody how it is used, keeps what it says to its own logs, and does not run cells after everything else."""
+"""Ray sends no usage statistics, writes only to its own logs, and gives cells the usual priority."""
 
-ANSWER = 30.0
-"""Seconds that a cluster has to answer. Ray itself would ask for a quarter of an hour."""
+CONNECT_TIMEOUT = 30.0
+"""Seconds that a cluster has to answer. Ray itself would wait for a quarter of an hour."""
 
-TRIES = 3
-"""So often a cell may lose its process or machine, less one: it goes on from its last checkpoint on another."""
+ATTEMPTS = 3
+"""How often a cell is tried when its process or machine is lost. It resumes from its last checkpoint elsewhere."""
 
-DELAY = 60.0
+FOLDER_DELAY = 60.0
 """Seconds until a network folder shows on one machine what another has written."""
 
-SHARED = "--out must lie in a folder that all machines of the cluster share"
+SHARED = "--out must be in a folder that all machines of the cluster share"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is sent to a machine: plain values, so that it can be read there before anything of the user's is found."""
+    """What is sent to a machine: plain values, which can be read there before the user's own modules are found."""
 
     config: Mapping[str, Any]
     path: Path
     log: Path
     threads: int
-    sign: Path
-    """Lies in the shared folder while the command runs. A machine that does not see it would write elsewhere."""
+    marker: Path
+    """A file in the shared folder while the command runs. A machine that does not see it would write elsewhere."""
     folder: Path
-    """In which the command was started; paths in the config begin there."""
+    """Where the command was started. Paths in the config are relative to it."""
     python_path: tuple[str, ...]
     command: tuple[str, ...]
-    """Which a run notes beside its results."""
+    """The command that a run records beside its results."""
 
     def run(self) -> str | None:
-        """The cell, to its end; why it failed, if it did."""
-        if not self.sign.exists():
-            return f"{platform.node()} does not see {self.sign.parent}: {SHARED}."
-        # While it learns, a cell listens itself. Before and after it has nothing to save, and what a handler raises may
-        # get lost in the library that it interrupts.
-        for one in SIGNALS:
-            signal.signal(one, _end)
+        """Run the cell to its end. Returns why it failed, if it did."""
+        if not self.marker.exists():
+            return f"{platform.node()} does not see {self.marker.parent}: {SHARED}."
+        # While it learns, a cell handles signals itself. Before and after, it has nothing to save, and an exception in
+        # a handler may get lost in the library that it interrupts.
+        for number in SIGNALS:
+            signal.signal(number, _exit_at_once)
         sys.path.extend(path for path in self.python_path if path not in sys.path)
         sys.argv = list(self.command)
         if self.folder.is_dir():
             os.chdir(self.folder)
         try:
-            work(Cell(load_mapping(self.config), self.path), self.threads, self.log)
+            run_and_exit(Cell(load_mapping(self.config), self.path), self.threads, self.log)
         except LeocodError as error:
             return str(error)
-        # Ray would take it for a process that is lost.
+        # Ray would take it for a lost process.
         except SystemExit:
-            return last_word(self.log)
+            return read_last_line(self.log)
         return None
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _exit_at_once(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def run_on_ray(cells: Iterable[Cell], *, address: str, threads: int, logs: Path) -> Told:
-    """As many cells at a time as the cluster has CPUs for, or GPUs if they need one; each with so many threads.
+def run_on_ray(cells: Iterable[Cell], *, address: str, threads: int, logs: Path) -> Progress:
+    """Run as many cells at a time as the cluster has CPUs for, or GPUs if they need one; each with so many threads.
 
-    `address` is that of a cluster, or "auto": one that runs on this machine, else one that runs for as long as this
-    takes. A cluster that this process is connected to already is used in any case, and stays.
+    `address` is that of a cluster, or "auto": the cluster of this machine, or else a new one for this command. A
+    cluster that this process is already connected to is used in any case, and left running.
     """
-    ray, waiting = _ray(), list(cells)
-    with _connected(ray, address) as ours, _sign(logs.absolute()) as sign:
-        for needs in {tuple(_needs(cell, threads).items()) for cell in waiting}:
-            _look_for_room(ray, dict(needs), ours=ours)
-        lost: Counter[str] = Counter()
-        running = {_started(ray, cell, threads, sign): cell for cell in waiting}
+    ray, waiting = _import_ray(), list(cells)
+    with _connect(ray, address) as is_new, _place_marker(logs.absolute()) as marker:
+        for resources in {tuple(_count_resources(cell, threads).items()) for cell in waiting}:
+            _check_room(ray, dict(resources), is_new=is_new)
+        losses: Counter[str] = Counter()
+        running = {_start(ray, cell, threads, marker): cell for cell in waiting}
         try:
             while running:
                 ended, _ = ray.wait(list(running), timeout=TICK)
@@ -108,24 +108,24 @@ def run_on_ray(cells: Iterable[Cell], *, address: str, threads: int, logs: Path)
                     cell = running.pop(task)
                     try:
                         failure = ray.get(task)
-                    except _losses(ray) as error:
-                        lost[cell.name] += 1
-                        if lost[cell.name] < TRIES:
-                            running[_started(ray, cell, threads, sign)] = cell
+                    except _list_losses(ray) as error:
+                        losses[cell.name] += 1
+                        if losses[cell.name] < ATTEMPTS:
+                            running[_start(ray, cell, threads, marker)] = cell
                             continue
-                        failure = f"lost {TRIES} times ({_last_line(error)}); was there enough memory?"
+                        failure = f"lost {ATTEMPTS} times ({_last_line(error)}); was there enough memory?"
                     except ray.exceptions.RayError as error:
                         failure = f"{_last_line(error)}. Is the same leocod installed on all machines of the cluster?"
-                    yield Ended(cell, failure or (yield from _not_here(cell)))
+                    yield Ended(cell, failure or (yield from _wait_for_files(cell)))
                 if not ended:
                     yield None
         finally:
             _stop(ray, list(running))
 
 
-def _ray() -> Any:
-    """The library, told how to behave before it is imported: later it does not listen."""
-    for name, value in SURROUNDINGS.items():
+def _import_ray() -> Any:
+    """Ray reads its environment variables only while it is imported."""
+    for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -134,8 +134,8 @@ def _ray() -> Any:
     return ray
 
 
-def _losses(ray: Any) -> tuple[type[Exception], ...]:
-    """What a process that was killed, a machine that is gone or out of memory, looks like from here."""
+def _list_losses(ray: Any) -> tuple[type[Exception], ...]:
+    """Errors after which a cell may be tried again: its process was killed, or its machine is gone or out of memory."""
     known = ray.exceptions
     return known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError, known.LocalRayletDiedError
 
@@ -145,119 +145,120 @@ def _last_line(error: Exception) -> str:
 
 
 @contextmanager
-def _connected(ray: Any, address: str) -> Iterator[bool]:
-    """Whether the cluster was started here; then it ends here."""
+def _connect(ray: Any, address: str) -> Iterator[bool]:
+    """Yields whether a new cluster was started, which ends with the connection."""
     if ray.is_initialized():
         yield False
         return
-    where = _found(address)
+    resolved = _resolve(address)
     before = signal.getsignal(signal.SIGTERM)
     try:
         try:
-            ray.init(address=where, include_dashboard=False, log_to_driver=False, logging_level=logging.CRITICAL)
+            ray.init(address=resolved, include_dashboard=False, log_to_driver=False, logging_level=logging.CRITICAL)
         except Exception as error:
             raise InvalidConfig(f"Ray cannot be used here: {_last_line(error)}.") from error
-        # Ray has taken SIGTERM for itself, and would have much to say.
-        _at_sigterm(_leave if before is signal.SIG_DFL else before)
-        yield where == "local"
+        # Ray handles SIGTERM itself, with a long message.
+        _handle_sigterm(_exit if before is signal.SIG_DFL else before)
+        yield resolved == "local"
     finally:
         ray.shutdown()
-        _at_sigterm(before)
+        _handle_sigterm(before)
 
 
-def _at_sigterm(handler: Any) -> None:
-    # Python allows it there only.
+def _handle_sigterm(handler: Any) -> None:
+    # Python allows it in the main thread only.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    """A command that is asked to stop asks its cells first, on its way out."""
+def _exit(number: int, frame: FrameType | None) -> None:
+    """Leave through the `finally` clauses, which ask the cells to stop."""
     sys.exit(128 + number)
 
 
-def _found(address: str) -> str | None:
-    """As Ray wants to be told: an address that answers, None for the cluster of this machine, "local" for a new one."""
+def _resolve(address: str) -> str | None:
+    """As Ray takes it: an address that answers, None for the cluster of this machine, "local" for a new one."""
     named = os.environ.get("RAY_ADDRESS") or None if address == "auto" else address
     if named is None:
-        # `ray start` leaves a note, which may be about a cluster that has crashed since.
+        # `ray start` leaves this file, also when the cluster has crashed since.
         home = os.environ.get("RAY_TMPDIR") or ("/tmp" if os.name == "posix" else tempfile.gettempdir())
-        return None if Path(home, "ray", "ray_current_cluster").is_file() and not _complaint(None) else "local"
-    if complaint := _complaint(named):
+        return None if Path(home, "ray", "ray_current_cluster").is_file() and not _try_connecting(None) else "local"
+    if problem := _try_connecting(named):
         raise InvalidConfig(
-            f"No Ray cluster can be reached at '{named}' ({complaint}). Give the one that `ray start --head` told, or "
-            "auto; one that asks for a token also needs RAY_AUTH_MODE=token."
+            f"No Ray cluster can be reached at '{named}' ({problem}). Give the address that `ray start --head` "
+            "printed, or auto. A cluster with token authentication also needs RAY_AUTH_MODE=token."
         )
     return named
 
 
-def _complaint(address: str | None) -> str | None:
-    """What keeps us from a cluster. Asked for in a process that can be ended: Ray cannot be told to give up."""
-    asks = f"import ray; ray.init(address={address!r}, log_to_driver=False, logging_level='CRITICAL')"
+def _try_connecting(address: str | None) -> str | None:
+    """Why a cluster cannot be reached. Tried in a process that can be ended, since Ray itself has no timeout."""
+    script = f"import ray; ray.init(address={address!r}, log_to_driver=False, logging_level='CRITICAL')"
     try:
-        subprocess.run([sys.executable, "-c", asks], timeout=ANSWER, check=True, capture_output=True, text=True)
+        command = [sys.executable, "-c", script]
+        subprocess.run(command, timeout=CONNECT_TIMEOUT, check=True, capture_output=True, text=True)
     except subprocess.TimeoutExpired:
-        return f"no answer in {ANSWER:g} s"
+        return f"no answer in {CONNECT_TIMEOUT:g} s"
     except subprocess.CalledProcessError as error:
-        said = [line for line in error.stderr.splitlines() if line.strip()]
-        return said[-1].rstrip(".") if said else f"exit code {error.returncode}"
+        lines = [line for line in error.stderr.splitlines() if line.strip()]
+        return lines[-1].rstrip(".") if lines else f"exit code {error.returncode}"
     return None
 
 
 @contextmanager
-def _sign(logs: Path) -> Iterator[Path]:
-    """A file that only those see who share this folder."""
-    sign = logs / f".shared-{uuid4().hex}"
+def _place_marker(logs: Path) -> Iterator[Path]:
+    """A file that only machines see which share this folder."""
+    marker = logs / f".shared-{uuid4().hex}"
     try:
         logs.mkdir(parents=True, exist_ok=True)
-        sign.touch()
+        marker.touch()
     except OSError as error:
         raise InvalidConfig(f"{logs} cannot be written to ({error.strerror}). Choose another --out.") from error
     try:
-        yield sign
+        yield marker
     finally:
-        sign.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
 
 
-def _needs(cell: Cell, threads: int) -> dict[str, int]:
+def _count_resources(cell: Cell, threads: int) -> dict[str, int]:
     return {"num_cpus": threads, "num_gpus": int(cell.config.device.startswith("cuda"))}
 
 
-def _look_for_room(ray: Any, needs: Mapping[str, int], *, ours: bool) -> None:
-    """Ray waits in silence for a machine that is large enough. A cluster may get one yet, ours will not."""
-    wanted = {"CPU": needs["num_cpus"], "GPU": needs["num_gpus"]}
+def _check_room(ray: Any, resources: Mapping[str, int], *, is_new: bool) -> None:
+    """Tell if no machine is large enough: Ray would wait in silence. Another may join, but not a cluster of our own."""
+    needed = {"CPU": resources["num_cpus"], "GPU": resources["num_gpus"]}
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    if not any(all(machine.get(kind, 0) >= number for kind, number in wanted.items()) for machine in machines):
-        lacks = "No machine of the Ray cluster has " + " and ".join(f"{n} {kind}" for kind, n in wanted.items() if n)
-        if ours:
+    if not any(all(machine.get(kind, 0) >= number for kind, number in needed.items()) for machine in machines):
+        lacks = "No machine of the Ray cluster has " + " and ".join(f"{n} {kind}" for kind, n in needed.items() if n)
+        if is_new:
             raise InvalidConfig(f"{lacks}, which a cell needs. Choose another device, or more --jobs.")
         logger.warning("%s, which a cell needs: it waits until one joins.", lacks)
 
 
-def _started(ray: Any, cell: Cell, threads: int, sign: Path) -> Any:
-    """A cell on its way. The process ends with it, and with that all that torch and the lock of the run hold."""
-    needs = _needs(cell, threads)
+def _start(ray: Any, cell: Cell, threads: int, marker: Path) -> Any:
+    """Send a cell to the cluster. Its process ends with it, which frees torch's memory and the lock of the run."""
+    resources = _count_resources(cell, threads)
     # Ray chooses the GPU, and shows the process no other.
-    config = cell.config.model_copy(update={"device": "cuda"}) if needs["num_gpus"] else cell.config
+    config = cell.config.model_copy(update={"device": "cuda"}) if resources["num_gpus"] else cell.config
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     task = Task(
         config=config.model_dump(mode="json"),
         path=cell.path.absolute(),
-        log=log_of(cell, sign.parent),
+        log=log_path(cell, marker.parent),
         threads=threads,
-        sign=sign,
+        marker=marker,
         folder=Path.cwd(),
         python_path=tuple(str(Path(path).absolute()) for path in paths if path),
         command=tuple(sys.argv),
     )
-    # We count the losses ourselves: Ray would start a cell that is too large for a machine again without end.
-    remote = ray.remote(max_calls=1, max_retries=0, **needs)(Task.run)
+    # Losses are counted here: Ray would start a cell that is too large for a machine again and again.
+    remote = ray.remote(max_calls=1, max_retries=0, **resources)(Task.run)
     return remote.options(name=cell.name).remote(task)
 
 
-def _not_here(cell: Cell) -> Generator[None, None, str | None]:
-    """A cell that has come to its end is so here too, at once or soon; else, what is wrong."""
-    deadline = time.monotonic() + DELAY
+def _wait_for_files(cell: Cell) -> Generator[None, None, str | None]:
+    """Wait until the files of a finished cell can be seen here. Returns what is wrong if they cannot."""
+    deadline = time.monotonic() + FOLDER_DELAY
     while cell.state != "finished":
         if time.monotonic() > deadline:
             return f"it ended on another machine, and {cell.path} is not finished here: {SHARED}."
@@ -267,10 +268,10 @@ def _not_here(cell: Cell) -> Generator[None, None, str | None]:
 
 
 def _stop(ray: Any, tasks: list[Any]) -> None:
-    """Ask all to save themselves. To those that have not begun, and those that do not listen, it is the end."""
+    """Ask all cells to save and stop. Cells that have not begun, or do not react, are ended."""
     for task in tasks:
         ray.cancel(task)
     if tasks:
-        _, deaf = ray.wait(tasks, num_returns=len(tasks), timeout=PATIENCE)
+        _, deaf = ray.wait(tasks, num_returns=len(tasks), timeout=STOP_TIMEOUT)
         for task in deaf:
             ray.cancel(task, force=True)

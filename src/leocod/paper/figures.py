@@ -1,4 +1,4 @@
-"""The paper's figures, from the cells there are: bars over annotation cost, AP50 over time, pseudo labels."""
+"""The paper's figures, from the finished cells: bars over annotation cost, AP50 over time, pseudo labels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from leocod.errors import UnknownName
-from leocod.paper.outcome import Found, Outcome, spread
+from leocod.evaluation.metrics.base import PAPER_METRICS
+from leocod.paper.columns import find_column
+from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.plan import Plan
-from leocod.paper.table import METRICS, Metric, Row, Table
-from leocod.paper.writing import ARROWS, NAMES, finished_cells, numbers, write_files
+from leocod.paper.table import Row, Table
+from leocod.paper.writing import format_numbers, read_records, write_files
 from leocod.report.figures import INK, LOWEST_TOP, draw_figure, find_spans, list_tested_classes, shorten_name
 from leocod.report.page import render_template
 from leocod.report.pictures import Picture, make_pictures
@@ -26,12 +28,12 @@ from leocod.report.reading import Run, name_ap
 from leocod.report.sections import Section
 
 BARE, WHOLE, NAIVE = "icarl at 25 %", "icarl+ecls at 25 %", "naive"
-"""Rows that are looked at more closely: the strategy alone, with Efficient-CLS, and with pseudo labels of its own."""
+"""Rows whose runs are shown in detail: the strategy alone, with Efficient-CLS, and with pseudo labels of its own."""
 
 WORDS = {BARE: "iCaRL alone", WHOLE: "iCaRL with Efficient-CLS", NAIVE: "iCaRL with naive pseudo labels"}
 
 BLUE, RED, GREY = "#2f6db3", "#c33c3c", "#8b929c"
-"""As in the paper: the strategy alone, with Efficient-CLS, and where a class was there."""
+"""As in the paper: the strategy alone, with Efficient-CLS, and the steps in which a class is in the stream."""
 
 LINES: dict[str, dict[str, Any]] = {
     BARE: {"color": BLUE, "marker": "o", "markersize": 3},
@@ -39,13 +41,13 @@ LINES: dict[str, dict[str, Any]] = {
 }
 
 BAR = 0.38
-"""How wide a bar is, of the distance between two annotation costs."""
+"""Width of a bar, of the distance between two annotation costs."""
 
 EACH = 2
-"""So many of the rare, the middle and the frequent classes are drawn when nobody has chosen any."""
+"""Number of rare, middling and frequent classes that are drawn when none are chosen."""
 
 COLUMNS = 3
-"""Of classes."""
+"""Of the figure of single classes."""
 
 RULE = (
     "Nobody has chosen the classes; of those that are in the stream and in the test, they are the "
@@ -53,106 +55,106 @@ RULE = (
 )
 
 SideBySide = tuple[str, Picture, Picture]
-"""Which frame it is; the frame with naive pseudo labels, and with those of Efficient-CLS."""
+"""The name of a frame; the frame with naive pseudo labels, and with those of Efficient-CLS."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How the pseudo labels of a whole run compare with the hidden truth."""
+    """The pseudo labels of a whole run against the hidden truth."""
 
     name: str
     right: int
     wrong: int
     missed: int
-    """Objects that got no right one."""
+    """Objects without a right pseudo label."""
 
     @property
     def precision(self) -> float | None:
-        """Right ones of all labels, in percent."""
+        """Right pseudo labels of all pseudo labels, in percent."""
         return 100 * self.right / given if (given := self.right + self.wrong) else None
 
     @property
     def recall(self) -> float | None:
-        """Objects that got a right one, in percent."""
+        """Objects with a right pseudo label of all objects, in percent."""
         return 100 * self.right / there if (there := self.right + self.missed) else None
 
 
 def write_figures(plan: Plan, table: Table, classes: Sequence[str] = ()) -> list[Path]:
-    """A page with every figure that can be drawn from the cells there are, and the drawings as files of their own.
+    """Write a page with every figure that the finished cells allow, and each drawing as a file. Returns the files.
 
-    `classes`: those whose AP50 is drawn over time; without any, a rule chooses. Returns the files.
+    `classes`: those whose AP50 is drawn over time; if empty, a rule chooses.
     """
-    outcome, runs = Outcome.of(plan, table), looked_at(plan, table)
-    sections = {"bars": bars_section(outcome), "over-time": over_time_section(runs, classes)}
-    content = numbers(plan, outcome, finished_cells(plan, table))
-    content[f"{table.name}.html"] = page(plan, table, list(sections.values()), runs)
+    outcome, runs = Outcome.read(plan, table), load_example_runs(plan, table)
+    sections = {"bars": build_bars_section(outcome), "over-time": build_over_time_section(runs, classes)}
+    content = format_numbers(plan, outcome, read_records(plan, table))
+    content[f"{table.name}.html"] = render_page(plan, table, list(sections.values()), runs)
     for name, section in sections.items():
-        content |= {f"figure-{name}.svg": standalone(svg) for _, svg in section.figures}
+        content |= {f"figure-{name}.svg": make_standalone(svg) for _, svg in section.figures}
     return write_files(plan, content)
 
 
-def looked_at(plan: Plan, table: Table) -> dict[str, Run]:
-    """The runs that are looked at more closely, by their rows: those of the first seed, as far as they have ended."""
+def load_example_runs(plan: Plan, table: Table) -> dict[str, Run]:
+    """The runs that are shown in detail, by their rows: the first seed, where its run has finished."""
     first = {key: plan.cells_of(table, table.row(key))[0] for key in WORDS}
-    return {key: Run.load(cell.path) for key, cell in first.items() if cell.state == "finished"}
+    return {key: Run.load(cell.path) for key, cell in first.items() if cell.results is not None}
 
 
-def page(plan: Plan, table: Table, sections: Sequence[Section], runs: Mapping[str, Run]) -> str:
-    """One file that needs nothing else."""
+def render_page(plan: Plan, table: Table, sections: Sequence[Section], runs: Mapping[str, Run]) -> str:
+    """All figures in one HTML file that needs nothing else."""
     shown = [key for key in (NAIVE, WHOLE) if key in runs]
     return render_template(
         Path(__file__).parent / "figures_page.html.j2",
         title=table.title,
         about=f"{table.in_paper} of the paper on {plan.benchmark}.",
         sections=sections,
-        whose=_whose(runs),
-        frames=pseudo_labels(runs),
-        counts=[counts(WORDS[key], runs[key]) for key in shown],
-        missing=_not_run(WORDS[key] for key in (NAIVE, WHOLE) if key not in runs),
+        whose=_describe_runs(runs),
+        frames=pair_pseudo_labels(runs),
+        counts=[count_pseudo_labels(WORDS[key], runs[key]) for key in shown],
+        missing=_list_missing(WORDS[key] for key in (NAIVE, WHOLE) if key not in runs),
     )
 
 
-def standalone(svg: Markup) -> str:
-    """A drawing of the page as a file to be put into a paper: on white, whatever lies behind it."""
+def make_standalone(svg: Markup) -> str:
+    """A drawing of the page as a file for a publication, with a white background."""
     opening, _, rest = str(svg).partition(">")
     white = '<rect width="100%" height="100%" fill="#ffffff"/>'
     return f'<?xml version="1.0" encoding="utf-8"?>\n{opening}>\n{white}{rest.rstrip()}\n'
 
 
-def bars_section(outcome: Outcome) -> Section:
+def build_bars_section(outcome: Outcome) -> Section:
     """FAP, CAP and F over annotation cost."""
     title = "FAP, CAP and F over annotation cost (Figures 4 and S1)"
     note = (
         "Blue: the strategy alone. Red: with Efficient-CLS. Annotation cost: labelled frames of all frames. Mean over "
         "seeds; where there are several, the whiskers reach one standard deviation to each side."
     )
-    found = [outcome.found[row.key] for pairs in by_cost(outcome.table).values() for pair in pairs for row in pair]
-    if not any(one.runs for one in found):
+    rows = [outcome.rows[row.key] for pairs in pair_by_cost(outcome.table).values() for pair in pairs for row in pair]
+    if not any(row.runs for row in rows):
         return Section(title, note, missing="None of it has been run yet.")
-    return Section(title, f"{note}{_lacking(found)}", (("", bars(outcome)),))
+    return Section(title, f"{note}{_describe_gaps(rows)}", (("", draw_bars(outcome)),))
 
 
-def by_cost(table: Table) -> dict[str, list[tuple[Row, Row]]]:
+def pair_by_cost(table: Table) -> dict[str, list[tuple[Row, Row]]]:
     """Strategy -> its row alone and with Efficient-CLS at each annotation cost, the lowest cost first."""
-    found: dict[str, list[tuple[Row, Row]]] = {}
+    by_strategy: dict[str, list[tuple[Row, Row]]] = {}
     for row in table.rows:
         if row.plug_in == "whole" and row.over and not row.diagnosis:
-            found.setdefault(row.strategy, []).append((table.row(row.over), row))
-    return {strategy: sorted(pairs, key=lambda pair: pair[1].labels) for strategy, pairs in found.items()}
+            by_strategy.setdefault(row.strategy, []).append((table.row(row.over), row))
+    return {strategy: sorted(pairs, key=lambda pair: pair[1].labels) for strategy, pairs in by_strategy.items()}
 
 
-def bars(outcome: Outcome) -> Markup:
+def draw_bars(outcome: Outcome) -> Markup:
     """A row of axes for each strategy, a column for each metric: the strategy alone and with Efficient-CLS."""
-    strategies = list(by_cost(outcome.table).values())
+    strategies = list(pair_by_cost(outcome.table).values())
 
     def draw(figure: Figure) -> None:
-        grid = figure.subplots(len(strategies), len(METRICS), squeeze=False, sharey="col")
+        grid = figure.subplots(len(strategies), len(PAPER_METRICS), squeeze=False, sharey="col")
         for number, pairs in enumerate(strategies):
-            for axes, metric in zip(grid[number], METRICS, strict=True):
-                _draw_bars(axes, metric, [tuple(outcome.found[row.key] for row in pair) for pair in pairs])
-            grid[number, 0].set_ylabel(f"{pairs[0][0].name}\npoints")
-        for axes, metric in zip(grid[0], METRICS, strict=True):
-            axes.set_title(f"{NAMES[metric]} {ARROWS[metric]}", fontsize=10)
+            for axes, metric in zip(grid[number], PAPER_METRICS, strict=True):
+                _draw_metric(axes, metric, [tuple(outcome.rows[row.key] for row in pair) for pair in pairs])
+            grid[number, 0].set_ylabel(f"{pairs[0][0].title}\npoints")
+        for axes, metric in zip(grid[0], PAPER_METRICS, strict=True):
+            axes.set_title(find_column(metric).heading, fontsize=10)
             low, high = axes.get_ylim()
             axes.set_ylim(low, max(high, low + LOWEST_TOP))
         for axes in grid[-1]:
@@ -163,43 +165,43 @@ def bars(outcome: Outcome) -> Markup:
     return draw_figure("FAP, CAP and F over annotation cost", 0.7 + 1.75 * len(strategies), draw)
 
 
-def _draw_bars(axes: Axes, metric: Metric, pairs: Sequence[tuple[Found, ...]]) -> None:
+def _draw_metric(axes: Axes, metric: str, pairs: Sequence[tuple[RowRuns, ...]]) -> None:
     for place, pair in enumerate(pairs):
-        for found, shift, colour in zip(pair, (-BAR / 2, BAR / 2), (BLUE, RED), strict=True):
-            if values := list(found.values(metric).values()):
+        for row, shift, colour in zip(pair, (-BAR / 2, BAR / 2), (BLUE, RED), strict=True):
+            if (height := row.mean(metric)) is not None:
                 whisker = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
-                axes.bar(place + shift, np.mean(values), BAR, color=colour, yerr=spread(values), error_kw=whisker)
+                axes.bar(place + shift, height, BAR, color=colour, yerr=row.spread(metric), error_kw=whisker)
             else:
-                said = "none" if found.runs else "not run"
+                text = "none" if row.runs else "not run"
                 across = axes.get_xaxis_transform()
-                axes.text(place + shift, 0.03, said, transform=across, rotation=90, ha="center", fontsize=7, color=GREY)
+                axes.text(place + shift, 0.03, text, transform=across, rotation=90, ha="center", fontsize=7, color=GREY)
     axes.axhline(0, color=GREY, linewidth=0.8)
     axes.set_xticks(range(len(pairs)), [pair[0].row.cost for pair in pairs], fontsize=8)
     axes.set_xlim(-0.6, len(pairs) - 0.4)
     axes.tick_params(axis="x", length=0)
 
 
-def over_time_section(runs: Mapping[str, Run], names: Sequence[str] = ()) -> Section:
+def build_over_time_section(runs: Mapping[str, Run], names: Sequence[str] = ()) -> Section:
     """AP50 of some classes over time."""
     drawn = {key: runs[key] for key in (BARE, WHOLE) if key in runs}
     title = f"{name_ap(list(drawn.values())) or 'AP50'} of single classes over time (Figure 3)"
-    missing = _not_run(WORDS[key] for key in (BARE, WHOLE) if key not in runs)
+    missing = _list_missing(WORDS[key] for key in (BARE, WHOLE) if key not in runs)
     if not drawn:
         return Section(title, "", missing=missing)
-    classes = chosen_classes(drawn, names)
+    classes = choose_classes(drawn, names)
     note = (
-        f"{_whose(drawn)} On the whole test set, after each evaluation. "
+        f"{_describe_runs(drawn)} On the whole test set, after each evaluation. "
         f"Grey: the class was in the training stream. {'' if names else RULE} {missing}"
     )
     if not classes:
         return Section(title, note, missing="No class was both in the stream and in the test.")
-    return Section(title, " ".join(note.split()), (("", over_time(drawn, classes)),))
+    return Section(title, " ".join(note.split()), (("", draw_over_time(drawn, classes)),))
 
 
-def chosen_classes(runs: Mapping[str, Run], names: Sequence[str] = ()) -> list[str]:
+def choose_classes(runs: Mapping[str, Run], names: Sequence[str] = ()) -> list[str]:
     """The classes of these names; without names some rare, some middling and some frequent ones.
 
-    What was found plays no part in it: a rule that knew who had won could be bent.
+    The rule does not look at the results: otherwise it could favour a winner.
     """
     known = dict.fromkeys(name for run in runs.values() for name in run.classes)
     for name in names:
@@ -209,15 +211,15 @@ def chosen_classes(runs: Mapping[str, Run], names: Sequence[str] = ()) -> list[s
         return list(dict.fromkeys(names))
     run = next(iter(runs.values()))
     steps = run.presence.sum(axis=0)
-    there = sorted((number for number in list_tested_classes(run) if steps[number]), key=lambda number: steps[number])
-    if len(there) > 3 * EACH:
-        middle = (len(there) - EACH) // 2
-        there = [*there[:EACH], *there[middle : middle + EACH], *there[-EACH:]]
-    return [run.classes[number] for number in there]
+    shown = sorted((number for number in list_tested_classes(run) if steps[number]), key=lambda number: steps[number])
+    if len(shown) > 3 * EACH:
+        middle = (len(shown) - EACH) // 2
+        shown = [*shown[:EACH], *shown[middle : middle + EACH], *shown[-EACH:]]
+    return [run.classes[number] for number in shown]
 
 
-def over_time(runs: Mapping[str, Run], classes: Sequence[str]) -> Markup:
-    """Axes for each class: its AP50 after each evaluation, and below it the steps in which the stream showed it."""
+def draw_over_time(runs: Mapping[str, Run], classes: Sequence[str]) -> Markup:
+    """Axes for each class: its AP50 after each evaluation, and below it the steps in which the stream shows it."""
     rows = -(-len(classes) // COLUMNS)
     end = max(len(run.presence) for run in runs.values())
 
@@ -237,8 +239,8 @@ def over_time(runs: Mapping[str, Run], classes: Sequence[str]) -> Markup:
         # Below zero there is room for the grey line only.
         grid[0, 0].set_ylim(-0.08 * top, top)
         sides = [*(Line2D([], [], **LINES[key]) for key in runs), Patch(color=GREY)]
-        told = [*(WORDS[key] for key in runs), "the class is in the stream"]
-        figure.legend(sides, told, loc="outside upper left", ncols=3)
+        texts = [*(WORDS[key] for key in runs), "the class is in the stream"]
+        figure.legend(sides, texts, loc="outside upper left", ncols=3)
 
     return draw_figure(f"{name_ap(list(runs.values()))} of single classes over time", 0.6 + 1.9 * rows, draw)
 
@@ -249,13 +251,15 @@ def _draw_class(axes: Axes, name: str, runs: Mapping[str, Run]) -> None:
         axes.plot(np.array(runs[key].evaluated_steps) + 1, runs[key].table[:, column], **LINES[key])
     # The stream is the same for all.
     key, column = next(iter(columns.items()))
-    there = runs[key].presence[:, column]
-    axes.broken_barh(find_spans(there), (0, 0.05), transform=axes.get_xaxis_transform(), facecolor=GREY)
+    present = runs[key].presence[:, column]
+    axes.broken_barh(find_spans(present), (0, 0.05), transform=axes.get_xaxis_transform(), facecolor=GREY)
     untested = "" if column in list_tested_classes(runs[key]) else ", no test box"
-    axes.set_title(f"{shorten_name(name)}: in {there.sum()} of {len(there)} steps{untested}", fontsize=9, loc="left")
+    axes.set_title(
+        f"{shorten_name(name)}: in {present.sum()} of {len(present)} steps{untested}", fontsize=9, loc="left"
+    )
 
 
-def pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
+def pair_pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
     """The frames that both runs have kept with their pseudo labels, naive ones and those of Efficient-CLS."""
     if NAIVE not in runs or WHOLE not in runs:
         return []
@@ -269,31 +273,30 @@ def pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
         for key in (NAIVE, WHOLE)
     )
     return [
-        (one.title, replace(one, title="naive"), replace(other, title="Efficient-CLS"))
-        for one, other in zip(naive, whole, strict=True)
+        (left.title, replace(left, title="naive"), replace(right, title="Efficient-CLS"))
+        for left, right in zip(naive, whole, strict=True)
     ]
 
 
-def counts(name: str, run: Run) -> Counts:
+def count_pseudo_labels(name: str, run: Run) -> Counts:
     """All pseudo labels of a run: a few frames prove nothing."""
     audit = run.audit
     return Counts(name, audit.right, audit.labels - audit.right, audit.objects - audit.right)
 
 
-def _whose(runs: Mapping[str, Run]) -> str:
-    """Which runs are shown."""
+def _describe_runs(runs: Mapping[str, Run]) -> str:
     run = next(iter(runs.values()), None)
     return "" if run is None else f"At 25 % annotation cost, seed {run.results.seed}."
 
 
-def _lacking(found: Sequence[Found]) -> str:
-    """How much of the bars is yet to come. Which are not there, the figure shows; what stands on fewer runs, not."""
-    unrun = sum(not one.runs for one in found)
-    partly = [f"{one.row.key} ({len(one.runs)} of {one.asked})" for one in found if 0 < len(one.runs) < one.asked]
-    told = f" Not run yet: {unrun} of {len(found)} rows." if unrun else ""
-    return told + (f" Not with all seeds yet: {', '.join(partly)}." if partly else "")
+def _describe_gaps(rows: Sequence[RowRuns]) -> str:
+    """How many bars are missing, and which rest on fewer runs: the figure does not show the latter."""
+    missing = sum(not row.runs for row in rows)
+    partly = [f"{row.row.key} ({len(row.runs)} of {row.expected})" for row in rows if 0 < len(row.runs) < row.expected]
+    text = f" Not run yet: {missing} of {len(rows)} rows." if missing else ""
+    return text + (f" Not with all seeds yet: {', '.join(partly)}." if partly else "")
 
 
-def _not_run(what: Iterable[str]) -> str:
-    named = ", ".join(what)
-    return f"Not run yet: {named}." if named else ""
+def _list_missing(names: Iterable[str]) -> str:
+    text = ", ".join(names)
+    return f"Not run yet: {text}." if text else ""

@@ -1,62 +1,83 @@
-"""What the cells of a table gave: mean and spread over runs, differences run by run, and a verdict on each claim."""
+"""What the cells of a table gave: mean and spread over runs, differences run by run, and a verdict on each claim.
+
+The spread, written ±, is the same everywhere: the sample standard deviation over the runs of a row. A single run has
+none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
+from leocod.paper.columns import find_column
 from leocod.paper.plan import Plan
-from leocod.paper.table import LOWER_IS_BETTER, METRICS, Claim, Dataset, Metric, Row, Table
+from leocod.paper.table import Claim, Dataset, Row, Table
 
 Word = Literal["holds", "does not hold", "within the spread", "not run"]
 
 Place = tuple[int, int | None]
-"""Which run of a row: its seed, and its choice of labelled frames."""
+"""Which run of a row: its seed, and the number of its choice of labelled frames."""
 
 CHANCE = 1.0
-"""Points by which a single run is off by chance: about what the paper's own runs spread by (its Table S8)."""
+"""Points by which a single run differs by chance: about the spread of the paper's own runs (its Table S8)."""
+
+
+def spread(groups: Iterable[Sequence[float]]) -> float | None:
+    """Sample standard deviation, pooled over groups of runs; None where every group is a single run.
+
+    >>> spread([[1.0, 3.0]]), spread([[1.0]])
+    (1.4142135623730951, None)
+    """
+    several = [group for group in groups if len(group) > 1]
+    if len(several) < 2:
+        return float(np.std(several[0], ddof=1)) if several else None
+    squares = sum(np.var(group, ddof=1) * (len(group) - 1) for group in several)
+    return float(np.sqrt(squares / sum(len(group) - 1 for group in several)))
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the finished runs of one row gave."""
+class RowRuns:
+    """The finished runs of one row."""
 
     row: Row
-    runs: Mapping[Place, Mapping[Metric, float]]
-    asked: int
-    """How many runs it takes."""
+    runs: Mapping[Place, Mapping[str, float]]
+    expected: int
+    """Runs that the row takes."""
 
-    def values(self, metric: Metric) -> dict[Place, float]:
-        """Run by run; without those that have no such figure."""
-        return {place: figures[metric] for place, figures in self.runs.items() if metric in figures}
+    def values(self, metric: str) -> dict[Place, float]:
+        """The metric of each run; without runs for which it is undefined."""
+        return {place: scores[metric] for place, scores in self.runs.items() if metric in scores}
 
-    def spread(self, metric: Metric) -> float | None:
-        """Over the runs; of choices of labelled frames only over these, as another seed is another world."""
-        values = self.values(metric)
-        if not self.row.selections:
-            return spread(list(values.values()))
-        seeds = {seed for seed, _ in values}
-        means = {seed: np.mean([value for place, value in values.items() if place[0] == seed]) for seed in seeds}
-        free = len(values) - len(seeds)
-        squares = sum((value - means[seed]) ** 2 for (seed, _), value in values.items())
-        return float(np.sqrt(squares / free)) if free else None
+    def mean(self, metric: str) -> float | None:
+        """Over the runs."""
+        return mean(list(self.values(metric).values()))
+
+    def spread(self, metric: str) -> float | None:
+        """Over seeds; for choices of labelled frames over the choices of each seed, since another seed is another
+        world."""
+        groups: dict[int | None, list[float]] = defaultdict(list)
+        for (seed, _), value in self.values(metric).items():
+            groups[seed if self.row.selections else None].append(value)
+        return spread(groups.values())
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One metric of some rows, run by run: how much better the first is."""
+    """One metric of some rows, run by run: how much better the first row is."""
 
-    metric: Metric
+    metric: str
     rows: tuple[str, ...]
     differences: tuple[float, ...]
-    """Better is positive, also where lower is better. Of a steady row there are none."""
+    """Positive is better, also where lower is better. Empty for a steady row."""
     word: Word
     spread: float | None = None
-    """Of a steady row."""
+    """The spread of a steady row."""
 
     @property
     def mean(self) -> float:
@@ -65,7 +86,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether what the paper says is what came out here."""
+    """Whether a claim holds."""
 
     claim: Claim
     word: Word
@@ -74,119 +95,112 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A table, as far as it has been run."""
+    """A table with the runs that have finished."""
 
     table: Table
-    found: Mapping[str, Found]
+    rows: Mapping[str, RowRuns]
+    """By the key of the row."""
 
     @classmethod
-    def of(cls, plan: Plan, table: Table) -> Outcome:
-        """Read from the cells."""
-        return cls(table, {row.key: _found(row, plan.cells_of(table, row)) for row in table.rows})
+    def read(cls, plan: Plan, table: Table) -> Outcome:
+        """From the cells."""
+        return cls(table, {row.key: _read_row(row, plan.cells_of(table, row)) for row in table.rows})
 
     @classmethod
-    def of_paper(cls, table: Table, dataset: Dataset) -> Outcome:
-        """The paper's own figures, as if they were ours: one run a row."""
-        found = {}
+    def from_paper(cls, table: Table, dataset: Dataset) -> Outcome:
+        """The paper's own figures as one run of each row."""
+        rows = {}
         for row in table.rows:
-            figures = zip(METRICS, row.paper.get(dataset, ()), strict=False)
-            known: dict[Metric, float] = {metric: value for metric, value in figures if value is not None}
-            found[row.key] = Found(row, {(0, None): known} if known else {}, 1)
-        return cls(table, found)
+            figures = zip(PAPER_METRICS, row.paper.get(dataset, ()), strict=False)
+            scores: dict[str, float] = {metric: value for metric, value in figures if value is not None}
+            rows[row.key] = RowRuns(row, {(0, None): scores} if scores else {}, 1)
+        return cls(table, rows)
 
     @property
     def complete(self) -> bool:
-        return all(len(one.runs) == one.asked for one in self.found.values())
+        return all(len(row.runs) == row.expected for row in self.rows.values())
 
-    def differences(self, first: str, second: str, metric: Metric) -> dict[Place, float]:
-        """How much more the first row has than the second, in the runs that both have."""
-        ours, theirs = self.found[first].values(metric), self.found[second].values(metric)
-        return {place: ours[place] - theirs[place] for place in ours if place in theirs}
+    def differences(self, first: str, second: str, metric: str) -> dict[Place, float]:
+        """How much higher the first row is than the second, in the runs that both have."""
+        high, low = self.rows[first].values(metric), self.rows[second].values(metric)
+        return {place: high[place] - low[place] for place in high if place in low}
 
-    def gained(self, row: Row, metric: Metric) -> list[float]:
-        """How much more a row has than the one that it is compared with, run by run; nothing where there is none."""
-        return list(self.differences(row.key, row.over, metric).values()) if row.over else []
+    def mean_difference(self, row: Row, metric: str) -> float | None:
+        """How much higher a row is than the one that it is compared with."""
+        return mean(list(self.differences(row.key, row.over, metric).values())) if row.over else None
 
-    def verdicts(self) -> list[Verdict]:
-        """One for each claim."""
-        return [self._verdict(claim) for claim in self.table.claims]
+    def compare(self, metric: str, first: str, second: str) -> Comparison:
+        """How much better the first row is than the second."""
+        differences = tuple(self._improvements(metric, first, second).values())
+        return Comparison(metric, (first, second), differences, _judge(differences))
 
-    def _verdict(self, claim: Claim) -> Verdict:
+    def judge_claims(self) -> list[Verdict]:
+        """A verdict on each claim."""
+        return [self._judge_claim(claim) for claim in self.table.claims]
+
+    def _judge_claim(self, claim: Claim) -> Verdict:
         comparisons = tuple(
             comparison
             for metric in claim.metrics
             for comparison in (
-                *(self._better(metric, pair) for pair in claim.better),
-                *(self._gains(metric, rows) for rows in claim.gains),
-                *(self._no_better(metric, pair) for pair in claim.no_better),
-                *(self._alike(metric, pair) for pair in claim.alike),
-                *(self._steady(metric, row, claim.most or 0.0) for row in claim.steady),
+                *(self.compare(metric, *pair) for pair in claim.better),
+                *(self._compare_gains(metric, rows) for rows in claim.gains),
+                *(self._expect_no_better(metric, pair) for pair in claim.no_better),
+                *(self._expect_alike(metric, pair) for pair in claim.alike),
+                *(self._expect_steady(metric, row, claim.at_most or 0.0) for row in claim.steady),
             )
         )
-        return Verdict(claim, _together([one.word for one in comparisons]), comparisons)
+        return Verdict(claim, _find_worst([comparison.word for comparison in comparisons]), comparisons)
 
-    def _by_run(self, metric: Metric, first: str, second: str) -> dict[Place, float]:
-        """How much better the first row is."""
-        sign = -1 if metric in LOWER_IS_BETTER else 1
+    def _improvements(self, metric: str, first: str, second: str) -> dict[Place, float]:
+        sign = -1 if find_column(metric).lower_is_better else 1
         return {place: sign * value for place, value in self.differences(first, second, metric).items()}
 
-    def _better(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
-        differences = tuple(self._by_run(metric, *pair).values())
-        return Comparison(metric, pair, differences, _more(differences))
+    def _compare_gains(self, metric: str, rows: tuple[str, str, str, str]) -> Comparison:
+        gain, reference = self._improvements(metric, *rows[:2]), self._improvements(metric, *rows[2:])
+        differences = tuple(gain[place] - reference[place] for place in gain if place in reference)
+        return Comparison(metric, rows, differences, _judge(differences))
 
-    def _gains(self, metric: Metric, rows: tuple[str, str, str, str]) -> Comparison:
-        one, other = self._by_run(metric, *rows[:2]), self._by_run(metric, *rows[2:])
-        differences = tuple(one[place] - other[place] for place in one if place in other)
-        return Comparison(metric, rows, differences, _more(differences))
-
-    def _no_better(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
-        better = self._better(metric, pair)
+    def _expect_no_better(self, metric: str, pair: tuple[str, str]) -> Comparison:
+        better = self.compare(metric, *pair)
         words: Mapping[Word, Word] = {"holds": "does not hold", "not run": "not run"}
         return replace(better, word=words.get(better.word, "holds"))
 
-    def _alike(self, metric: Metric, pair: tuple[str, str]) -> Comparison:
-        differences = tuple(self._by_run(metric, *pair).values())
-        word: Word = "not run" if not differences else "holds" if _by_chance(differences) else "does not hold"
-        return Comparison(metric, pair, differences, word)
+    def _expect_alike(self, metric: str, pair: tuple[str, str]) -> Comparison:
+        compared = self.compare(metric, *pair)
+        words: Mapping[Word, Word] = {"within the spread": "holds", "not run": "not run"}
+        return replace(compared, word=words.get(compared.word, "does not hold"))
 
-    def _steady(self, metric: Metric, row: tuple[str], most: float) -> Comparison:
-        found = self.found[row[0]].spread(metric)
-        word: Word = "not run" if found is None else "holds" if found <= most else "does not hold"
-        return Comparison(metric, row, (), word, found)
-
-
-def spread(values: Sequence[float]) -> float | None:
-    """Standard deviation of a sample; a single run has none."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+    def _expect_steady(self, metric: str, row: tuple[str], at_most: float) -> Comparison:
+        value = self.rows[row[0]].spread(metric)
+        word: Word = "not run" if value is None else "holds" if value <= at_most else "does not hold"
+        return Comparison(metric, row, (), word, value)
 
 
-def _found(row: Row, cells: Sequence[Cell]) -> Found:
-    ended = [(cell, results) for cell in cells if (results := cell.results) is not None]
-    keys: Mapping[Metric, str] = {"fap": "fap", "cap": "cap", "f": "forgetting"}
-    runs = {
-        (cell.config.seed, cell.config.labels.seed): {
-            metric: value for metric in METRICS if (value := results.scores.get(keys[metric])) is not None
-        }
-        for cell, results in ended
-    }
-    return Found(row, runs, len(cells))
+def mean(values: Sequence[float]) -> float | None:
+    """None where there are no values."""
+    return float(np.mean(values)) if values else None
 
 
-def _by_chance(differences: Sequence[float]) -> bool:
-    """Unless larger than both its spread and what chance leaves of the mean of so many runs, however alike they are."""
-    least = CHANCE / np.sqrt(len(differences))
-    return bool(abs(np.mean(differences)) <= max(spread(differences) or 0.0, least))
+def _read_row(row: Row, cells: Sequence[Cell]) -> RowRuns:
+    runs: dict[Place, Mapping[str, float]] = {}
+    for number, cell in enumerate(cells):
+        if (scores := cell.scores) is not None:
+            runs[cell.config.seed, number % row.selections if row.selections else None] = scores
+    return RowRuns(row, runs, len(cells))
 
 
-def _more(differences: Sequence[float]) -> Word:
+def _judge(differences: Sequence[float]) -> Word:
+    """Within the spread, unless the mean is larger than both the spread and what chance does to it."""
     if not differences:
         return "not run"
-    if _by_chance(differences):
+    least = CHANCE / np.sqrt(len(differences))
+    if abs(np.mean(differences)) <= max(spread([differences]) or 0.0, least):
         return "within the spread"
     return "holds" if np.mean(differences) > 0 else "does not hold"
 
 
-def _together(words: Sequence[Word]) -> Word:
+def _find_worst(words: Sequence[Word]) -> Word:
     """A claim is as good as the worst of its comparisons."""
-    worst: tuple[Word, ...] = ("does not hold", "not run", "within the spread", "holds")
-    return min(words, key=worst.index)
+    order: tuple[Word, ...] = ("does not hold", "not run", "within the spread", "holds")
+    return min(words, key=order.index)

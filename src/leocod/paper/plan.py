@@ -1,16 +1,18 @@
-"""What is to be run: tables of the paper, on one benchmark, over seeds, into one folder."""
+"""What is to be run: tables on one benchmark, over seeds, into one folder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidConfig, RunExists
 from leocod.files.atomic import write_text
 from leocod.files.documents import read_yaml
-from leocod.paper.cells import Cell, cells_of, cells_of_all, where_it_is
+from leocod.paper.cells import Cell, build_cells, keep_place
+from leocod.paper.record import RunRecord, read_runs
 from leocod.paper.table import Row, Table
 from leocod.run.config import describe_changes, load_config, load_mapping
 from leocod.run.layers import overlay
@@ -18,7 +20,7 @@ from leocod.run.layers import overlay
 STANDARD: Mapping[str, Any] = {
     "benchmark": {"name": "wander"},
     "detector": {"name": "tiny"},
-    # The paper evaluates every 100 of some thousand steps; here forgetfulness needs more points.
+    # The paper evaluates every 100 of some thousand steps; here forgetting needs more points.
     "evaluate": {"every": 50},
 }
 """The standard world: the whole stream of the built-in benchmark."""
@@ -26,60 +28,77 @@ STANDARD: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Tables, and all that their cells have in common."""
+    """Tables, and what all their cells have in common."""
 
     tables: Sequence[Table]
     base: Mapping[str, Any]
-    """Config of the benchmark; tables lay theirs over it."""
+    """Config of the benchmark. Each row changes some of its keys."""
     seeds: Sequence[int]
-    """Of every table; none: each table's own."""
+    """Seeds of every row. Empty: the row's, or the table's."""
     out: Path
     chosen: str = "wander"
-    """The benchmark as it was asked for."""
+    """The benchmark as it was named."""
     overrides: Sequence[str] = ()
-    """What was set of its config, as key=value."""
+    """Keys of the benchmark's config that were set, as key=value."""
 
     @property
     def benchmark(self) -> str:
-        """In words."""
+        """The benchmark in words."""
         config = load_mapping(self.base)
         return f"{config.benchmark.name} with the {config.detector.name} detector"
 
     def command(self, table: Table) -> list[str]:
-        """What makes a table; in how many processes does not matter."""
-        seeds = ["--seeds", ",".join(map(str, self.seeds or table.seeds))]
+        """The command that makes a table. The number of processes does not matter."""
+        # Rows with seeds of their own would lose them.
+        implied = not self.seeds and any(row.seeds for row in table.rows)
+        seeds = [] if implied else ["--seeds", ",".join(map(str, self.seeds or table.seeds))]
         settings = [word for text in self.overrides for word in ("--set", text)]
-        return ["leocod", "paper", table.name, "--benchmark", self.chosen, *settings, *seeds]
+        return ["leocod", "paper", table.argument or table.name, "--benchmark", self.chosen, *settings, *seeds]
 
     @property
     def home(self) -> Path:
-        """Where the cells lie."""
+        """The folder of the cells."""
         return self.out / "cells"
 
     @property
     def logs(self) -> Path:
-        """Where what they say lies."""
+        """The folder of what the cells print."""
         return self.out / "logs"
 
-    @property
+    @cached_property
+    def records(self) -> dict[str, dict[str, RunRecord]]:
+        """Table -> runs that it counts as finished. They hold for its own benchmark only, without other settings."""
+        files = {table.name: table.finished for table in self.tables if table.benchmark == self.chosen}
+        return {} if self.overrides else {name: read_runs(Path(file)) for name, file in files.items() if file}
+
+    @cached_property
     def cells(self) -> list[Cell]:
-        """Every cell once."""
-        return cells_of_all(self.tables, self.base, self.seeds, self.home)
+        """Every cell once, seed by seed: a plan that was interrupted has whole seeds."""
+        places: dict[str, tuple[int, Cell]] = {}
+        for table in self.tables:
+            for row in table.rows:
+                for cell in self.cells_of(table, row):
+                    place = self._seeds_of(table, row).index(cell.config.seed)
+                    places.setdefault(cell.name, (place, cell))
+        return [cell for _, cell in sorted(places.values(), key=lambda item: item[0])]
 
     def cells_of(self, table: Table, row: Row) -> list[Cell]:
-        """Those of one row."""
-        return cells_of(row, self.base, self.seeds or table.seeds, self.home)
+        """The cells of one row."""
+        return build_cells(row, self.base, self._seeds_of(table, row), self.home, self.records.get(table.name))
 
-    def settle(self) -> None:
-        """Make the folder this benchmark's own; raise if it is another's, or a cell of it is not what it should be."""
+    def _seeds_of(self, table: Table, row: Row) -> Sequence[int]:
+        return self.seeds or row.seeds or table.seeds
+
+    def prepare(self) -> None:
+        """Reserve the folder for this benchmark. Raise if it holds another one, or a cell with other settings."""
         file, config = self.out / "benchmark.yaml", load_mapping(self.base)
-        # Before anything has been run, the benchmark may still be mended: data that were not found, say.
+        # Before the first run the benchmark may still change, for example where data were not found.
         begun = file.is_file() and any(self.home.glob("*/config.yaml"))
         if begun:
-            own = load_config(file)
-            if differs := describe_changes(own, where_it_is(config, own)):
+            there = load_config(file)
+            if changes := describe_changes(there, keep_place(config, there)):
                 raise RunExists(
-                    f"{self.out} holds tables of another benchmark ({file}): {differs[0]}. Choose another --out."
+                    f"{self.out} holds tables of another benchmark ({file}): {changes[0]}. Choose another --out."
                 )
         for cell in self.cells:
             cell.check()
@@ -87,20 +106,28 @@ class Plan:
             write_text(file, config.to_yaml())
 
 
-def benchmark_config(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The config that tables are laid over: the standard world, or a file's."""
+def choose_benchmark(tables: Sequence[Table]) -> str:
+    """The benchmark that the tables themselves name."""
+    first, *others = dict.fromkeys(table.benchmark for table in tables)
+    if others:
+        raise InvalidConfig(f"The tables are for different benchmarks, {first} and {others[0]}. Run them separately.")
+    return first
+
+
+def load_benchmark(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The config that rows change: the standard world, or that of a file."""
     if chosen == "wander":
         values = dict(STANDARD)
     elif (file := Path(chosen)).suffix in (".yaml", ".yml"):
         values = read_yaml(file)
     else:
         raise InvalidConfig(
-            f"--benchmark is '{chosen}': it should be wander, the built-in one, or a config file that says where the "
-            "data lie, such as configs/oak.yaml."
+            f"--benchmark is '{chosen}': it should be wander, the built-in benchmark, or a config file that says where "
+            "the data are, such as configs/oak.yaml."
         )
     for layer in overrides:
         values = overlay(values, layer)
     if "threads" in values:
-        raise InvalidConfig("threads is set, but --jobs divides the threads of the machine: leave it out.")
+        raise InvalidConfig("threads is set, but --jobs divides the threads of the machine. Remove it.")
     load_mapping(values)
     return values

@@ -1,113 +1,133 @@
-"""A table of the paper as data: its rows, the paper's own figures, what each row takes to run, and what is claimed."""
+"""A table as data: its rows and what each takes to run, what is compared and claimed, and the paper's own figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from math import gcd
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.files.documents import parse_mapping
+from leocod.evaluation.metrics.base import PAPER_METRICS
+from leocod.files.documents import parse_mapping, read_yaml
+from leocod.paper.columns import Metric
+from leocod.plugins.diagnosis import Diagnosis
+from leocod.run.choices import validate
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
-
-Metric = Literal["fap", "cap", "f"]
-METRICS: tuple[Metric, ...] = ("fap", "cap", "f")
-LOWER_IS_BETTER = {"f"}
+from leocod.text import one_line
 
 Dataset = Literal["oak", "egoobjects"]
 DATASETS: dict[Dataset, str] = {"oak": "OAK", "egoobjects": "EgoObjects"}
 
 PlugIn = Literal["none", "ema", "pseudo", "whole"]
 OF = 16
-"""Annotation cost is said in labelled frames of so many."""
+"""Annotation cost is the number of labelled frames of this many."""
 
 Figures = tuple[float | None, float | None, float | None]
 """FAP, CAP and F; None where there is none."""
 
 
+def check_seeds(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    """The seeds, if each is there once."""
+    if len(seeds) != len(set(seeds)):
+        raise ValueError("a seed is there twice")
+    return seeds
+
+
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(max_length=1000), AfterValidator(check_seeds)]
+
+
 class Row(Settings):
-    """One line of a table, and the runs that it takes: one a seed, and for each choice of labelled frames."""
+    """One line of a table, and its runs: one for each seed and each choice of labelled frames."""
 
     key: str
-    """How claims and other rows call it; one of a kind in its table."""
-    name: str
-    """As shown."""
+    """How claims, comparisons and other rows name it. Unique in its table."""
+    name: str = ""
+    """The name that is shown. Empty: the key."""
     strategy: str = "icarl"
-    """Of `leocod list`."""
-    labels: int = Field(OF, ge=1, le=OF)
+    """A strategy of `leocod list`."""
+    labels: int = Field(OF, ge=0, le=OF)
     """Labelled frames of 16: the annotation cost."""
     plug_in: PlugIn = "none"
     """Which halves of Efficient-CLS are on."""
-    diagnosis: bool = False
-    """True boxes take the place of pseudo labels: the room left, no result."""
+    diagnosis: Diagnosis | None = None
+    """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
     set: dict[str, Any] = Field(default_factory=dict)
     """Other keys of the config."""
-    selections: int = Field(0, ge=0)
-    """So many choices of the labelled frames, all else the same. 0: the one that comes with the seed."""
+    seeds: Seeds = ()
+    """The seeds of this row. Empty: those of the table."""
+    selections: int = Field(0, ge=0, le=1000)
+    """Number of choices of the labelled frames, with everything else the same. 0: the choice that the seed makes."""
     over: str | None = None
-    """Key of the row that the difference is to."""
+    """Key of the row that this one is compared with."""
     paper: dict[Dataset, Figures] = Field(default_factory=dict)
-    """What the paper reports."""
+    """The figures that the paper reports."""
     paper_spread: dict[Dataset, Figures] = Field(default_factory=dict)
-    """Its standard deviations, where it has them."""
+    """The standard deviations that the paper reports."""
     as_in: tuple[str, str] | None = None
-    """Table and key of the row that it repeats, with the paper's figures."""
+    """Table and key of the shipped row that this one repeats, with the paper's figures."""
+
+    @property
+    def title(self) -> str:
+        return self.name or self.key
 
     @property
     def cost(self) -> str:
-        """Annotation cost as the paper says it."""
-        return f"{100 * self.labels / OF:g} %"
+        """Annotation cost as the paper writes it."""
+        return f"{100 * self.labels / OF:g} %" if self.labels else "none"
 
-    def plain(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """What it changes of a benchmark's config, but for single settings."""
+    def configure(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """The benchmark's config with the strategy, plug-in, annotation cost and seed of this row, without `set`."""
         both = {"ema": True, "pseudo_labels": True}
         halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
         layer = {
-            "strategy": {"name": self.strategy, **_options_for(self.strategy, base)},
-            "labels": {"per_step": _per_step(self.labels, load_mapping(base).frames_per_step)},
+            "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
+            "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
             "efficient_cls": halves[self.plug_in],
-            "diagnosis": "true_boxes" if self.diagnosis else None,
+            "diagnosis": self.diagnosis,
             "seed": seed,
         }
         return overlay(base, layer)
 
-    def settings(self) -> list[dict[str, Any]]:
-        """The settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
+    def list_settings(self) -> list[dict[str, Any]]:
+        """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
         choices = [{"labels": {"seed": number, "choice": "drawn"}} for number in range(self.selections)]
         return [overlay(self.set, choice) for choice in choices or [{}]]
 
 
 class Claim(Settings):
-    """Something that the paper says about its table, as comparisons of rows by their keys. One kind of them each."""
+    """A statement about a table, as comparisons of rows by their keys. All comparisons are of one kind."""
 
-    says: str
-    """In our words."""
-    stands: str
+    text: str
+    """The statement in our words."""
+    source: str | None = None
     """Where the paper says so."""
     metrics: tuple[Metric, ...]
-    """In which it is tried."""
+    """The metrics in which it is tested."""
     better: tuple[tuple[str, str], ...] = ()
     """The first row is better than the second."""
     gains: tuple[tuple[str, str, str, str], ...] = ()
-    """The first row is more over the second than the third over the fourth."""
+    """The first row gains more over the second than the third over the fourth."""
     no_better: tuple[tuple[str, str], ...] = ()
-    """The first row is not better than the second: worse, or the same but for chance."""
+    """The first row is not better than the second: it is worse, or the difference is within the spread."""
     alike: tuple[tuple[str, str], ...] = ()
-    """The two rows do not differ by more than chance."""
+    """The difference between the two rows is within the spread."""
     steady: tuple[tuple[str], ...] = ()
-    """The runs of the row do not differ by more than `most`."""
-    most: float | None = None
+    """The standard deviation of the row's runs is not above `at_most`."""
+    at_most: float | None = None
     """Standard deviation, in points."""
 
     @property
     def rows(self) -> set[str]:
-        """Every row that it is about."""
+        """Keys of all rows in its comparisons."""
         return {key for group in self._kinds for keys in group for key in keys}
 
     @property
@@ -115,88 +135,144 @@ class Claim(Settings):
         return self.better, self.gains, self.no_better, self.alike, self.steady
 
     @model_validator(mode="after")
-    def _of_one_kind(self) -> Self:
+    def _check_kind(self) -> Self:
         if sum(map(bool, self._kinds)) != 1:
-            raise ValueError("Input should have one of better, gains, no_better, alike and steady")
-        if bool(self.steady) != (self.most is not None):
-            raise ValueError("Input should have `most` where it has `steady`, and only there")
+            raise ValueError("a claim has exactly one of better, gains, no_better, alike and steady")
+        if bool(self.steady) != (self.at_most is not None):
+            raise ValueError("a claim has `at_most` if it has `steady`, and only then")
         return self
 
 
 class Table(Settings):
-    """What a file of tables/ says."""
+    """The content of a table file."""
 
     name: str
+    """The file's name without its ending. Output files are named after it."""
+    argument: str = ""
+    """What `leocod paper` takes for it: a shipped name, or a path."""
     title: str
-    in_paper: str
-    """What it is called there."""
-    label: str
-    """In the paper's source."""
+    in_paper: str | None = None
+    """What the paper calls it."""
+    label: str | None = None
+    """Its label in the paper's source."""
     note: str | None = None
-    seeds: tuple[int, ...] = Field(min_length=1)
-    """Run when nobody says otherwise."""
+    benchmark: str = "wander"
+    """The benchmark where the command names none: wander, or a config file beside the table file."""
+    finished: str | None = None
+    """A file of runs (NAME-runs.csv) beside the table file. They count as finished, wherever their directories are."""
+    seeds: Seeds = Field((0,), min_length=1)
+    """Each row is run with each of them."""
+    metrics: tuple[Metric, ...] = PAPER_METRICS
+    """The columns."""
     rows: tuple[Row, ...]
-    claims: tuple[Claim, ...]
+    comparisons: tuple[tuple[str, str], ...] = ()
+    """Pairs of rows whose differences are listed."""
+    claims: tuple[Claim, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_defaults(cls, content: Any) -> Any:
+        """Lay each row over `defaults`, which all rows share, and over the shipped row that it repeats."""
+        if not (isinstance(content, dict) and isinstance(content.get("rows"), list)):
+            return content
+        rest = dict(content)
+        defaults = rest.pop("defaults", {})
+        if not isinstance(defaults, dict):
+            raise ValueError("defaults: it should be a mapping, with keys that rows have")
+        rows = [{**defaults, **_repeat(row), **row} if isinstance(row, dict) else row for row in content["rows"]]
+        return rest | {"rows": rows}
 
     @model_validator(mode="after")
-    def _keys_fit(self) -> Self:
+    def _check_keys(self) -> Self:
         keys = [row.key for row in self.rows]
-        if len(keys) != len(set(keys)):
-            raise ValueError("Input should have a different key for each row")
-        asked = {row.over for row in self.rows if row.over} | {key for claim in self.claims for key in claim.rows}
-        if strangers := asked - set(keys):
-            raise ValueError(f"Input should know its rows; there is no {sorted(strangers)[0]!r}")
+        if not keys:
+            raise ValueError("a table needs at least one row")
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise ValueError(f"two rows have the key {twice[0]!r}")
+        used = {row.over for row in self.rows if row.over} | {key for pair in self.comparisons for key in pair}
+        used |= {key for claim in self.claims for key in claim.rows}
+        if unknown := used - set(keys):
+            raise ValueError(f"there is no row {min(unknown)!r}")
         return self
 
     def row(self, key: str) -> Row:
-        """By its key."""
+        """The row with this key."""
         return next(row for row in self.rows if row.key == key)
 
 
-def names() -> list[str]:
-    """Every table in the order of the paper, the figures last."""
-    tables = [load(file.name.removesuffix(".yaml")) for file in _folder().iterdir() if file.name.endswith(".yaml")]
-    return [
-        one.name for one in sorted(tables, key=lambda one: (one.name == "figures", "S" in one.in_paper, one.in_paper))
-    ]
+def list_tables() -> list[str]:
+    """The shipped tables in the order of the paper, the figures last."""
+
+    def place(table: Table) -> tuple[bool, bool, str]:
+        where = table.in_paper or ""
+        return table.name == "figures", "S" in where, where
+
+    return [table.name for table in sorted(map(_load_shipped, _shipped()), key=place)]
 
 
-def load(name: str) -> Table:
-    """The table of this name."""
+def load_table(argument: str) -> Table:
+    """The shipped table of this name, or the one in this file."""
+    path = Path(argument)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise InvalidConfig(f"No table file '{one_line(path)}'.")
+        return _build(read_yaml(path), path.stem, argument, path.parent)
+    if argument not in _shipped():
+        raise UnknownName("table", argument, list_tables())
+    return _load_shipped(argument)
+
+
+@cache
+def _load_shipped(name: str) -> Table:
     file = _folder() / f"{name}.yaml"
-    if not file.is_file():
-        raise UnknownName("table", name, names())
-    content = parse_mapping(file.read_text(encoding="utf-8"), file.name)
-    # What all rows of a table share is said once.
-    shared = content.pop("cell", {})
-    content["rows"] = [{**shared, **_repeated(row), **row} for row in content["rows"]]
-    return Table.model_validate({"name": name, **content})
+    return _build(parse_mapping(file.read_text(encoding="utf-8"), file.name), name, name)
 
 
-def _repeated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row has from another table."""
-    if "as_in" not in row:
-        return {}
-    table, key = row["as_in"]
-    return load(table).row(key).model_dump(exclude={"key", "over", "as_in"})
+def _build(content: Mapping[str, Any], name: str, argument: str, folder: Path = Path()) -> Table:
+    try:
+        if taken := {"name", "argument"} & content.keys():
+            raise InvalidConfig(f"{min(taken)}: a table has the name of its file. Remove this key.")
+        table = validate(Table, {**content, "name": name, "argument": argument})
+    except InvalidConfig as error:
+        raise InvalidConfig(f"{one_line(argument)}: {error}") from error
+    beside: dict[str, Any] = {"finished": str(folder / table.finished)} if table.finished else {}
+    if table.benchmark != "wander":
+        beside["benchmark"] = str(folder / table.benchmark)
+    return table.model_copy(update=beside)
 
 
-def _options_for(strategy: str, base: Mapping[str, Any]) -> dict[str, Any]:
-    """What a benchmark's config says about its own strategy holds for another one, as far as it has such options."""
-    own = base.get("strategy", {})
-    said = {} if isinstance(own, str) else dict(own)
+def _repeat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of the shipped row that a row repeats."""
+    match row.get("as_in"):
+        case [str(table), str(key)] if table in _shipped():
+            source = _load_shipped(table)
+            if any(other.key == key for other in source.rows):
+                return source.row(key).model_dump(exclude={"key", "over", "as_in"})
+            raise ValueError(f"as_in: the table {table} has no row {key!r}")
+        case None:
+            return {}
+    raise ValueError(f"as_in: it should be a shipped table and the key of one of its rows, not {row['as_in']!r}")
+
+
+def _shared_options(strategy: str, base: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the benchmark's own strategy that this strategy has too."""
+    options = base.get("strategy", {})
     known = STRATEGIES.find(strategy).Options.model_fields
-    return {key: value for key, value in said.items() if key in known and key != "name"}
+    return {} if isinstance(options, str) else {key: value for key, value in options.items() if key in known}
 
 
-def _per_step(labels: int, frames_per_step: int) -> int:
+def _labels_per_step(labels: int, frames_per_step: int) -> int:
     per_step, rest = divmod(labels * frames_per_step, OF)
     if rest:
         raise InvalidConfig(
-            f"{labels} of {OF} frames is no whole number of the {frames_per_step} in a step: "
+            f"{labels} of {OF} frames is not a whole number of the {frames_per_step} frames in a step: "
             f"benchmark.frames_per_step should be a multiple of {OF // gcd(labels, OF)}."
         )
     return per_step
+
+
+def _shipped() -> set[str]:
+    return {file.name.removesuffix(".yaml") for file in _folder().iterdir() if file.name.endswith(".yaml")}
 
 
 def _folder() -> Any:

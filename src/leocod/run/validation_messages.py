@@ -86,6 +86,9 @@ def _describe_range(field: FieldInfo) -> str:
 def _find_model(kind: type[BaseModel], keys: Sequence[str]) -> type[BaseModel] | None:
     """Return the settings that a path of keys leads to."""
     for key in keys:
+        # The place in a list of settings.
+        if key.isdecimal():
+            continue
         field = kind.model_fields.get(key)
         types = _list_types(field.annotation) if field else []
         models = [inner for inner in types if isinstance(inner, type) and issubclass(inner, BaseModel)]

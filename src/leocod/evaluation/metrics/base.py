@@ -45,13 +45,13 @@ METRICS: Kind[Metric] = Kind(
     has_options=False,
 )
 
-PAPER = ("fap", "cap", "forgetting")
+PAPER_METRICS = ("fap", "cap", "forgetting")
 """Those of the paper come first."""
 
 
 def list_shipped() -> tuple[str, ...]:
     """The names of all metrics in this folder."""
-    return (*PAPER, *(name for name in METRICS.names() if name not in PAPER))
+    return (*PAPER_METRICS, *(name for name in METRICS.names() if name not in PAPER_METRICS))
 
 
 def find_metrics(names: Iterable[str]) -> list[Metric]:

@@ -1,0 +1,162 @@
+"""A finished run as one line of NAME-runs.csv: written beside each table, and read where the run itself is gone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from leocod.errors import InvalidConfig, InvalidRun
+from leocod.evaluation.metrics.base import PAPER_METRICS
+from leocod.evaluation.results import Counts, Results
+from leocod.events import PseudoLabelAudit
+from leocod.files.run_directory import RunDirectory
+from leocod.report.reading import Run
+from leocod.run.choices import validate
+from leocod.settings import Settings
+from leocod.text import one_line
+
+LARGEST = 10_000_000
+"""Bytes of the largest file of runs that is read; a run has about 200."""
+
+RENAMED = {"forgetfulness": "forgetting"}
+"""Columns of older files."""
+
+COMMIT = re.compile(r"[0-9a-f]+(?: with changes)?")
+
+
+class RunRecord(Settings):
+    """The figures of one run, and how it was made."""
+
+    run: str
+    """Name of its directory."""
+    seed: int
+    scores: dict[str, float]
+    """Metric -> figure in points; without the metrics that are undefined for this run."""
+    labelled_frames: int | None = None
+    memory_bytes: int | None = None
+    seconds: float | None = None
+    """From the first step to the last."""
+    pseudo_labels: int | None = None
+    pseudo_right: int | None = None
+    """Pseudo labels that are right by the hidden truth."""
+    pseudo_objects: int | None = None
+    """True objects in the frames that were pseudo-labelled."""
+    commit: str = ""
+    """Commits of the code that started and resumed it."""
+    threads: int | None = None
+    resumed: int = 0
+    """How often it was resumed."""
+    command: str = ""
+
+    @property
+    def commits(self) -> list[str]:
+        return COMMIT.findall(self.commit)
+
+
+def record_run(directory: RunDirectory, seed: int, results: Results) -> RunRecord:
+    """The record of a run that has finished with these results."""
+    environment = read_environment(directory)
+    return RunRecord(
+        run=directory.path.name,
+        seed=seed,
+        scores=read_scores(results),
+        labelled_frames=results.labelled_frames,
+        memory_bytes=results.memory_bytes,
+        seconds=results.seconds,
+        **_count_pseudo_labels(directory.path, results),
+        commit=" ".join(_list_commits(environment)),
+        threads=environment.get("threads"),
+        resumed=len(environment.get("resumed", ())),
+        command=shlex.join(map(str, environment.get("command", ()))),
+    )
+
+
+def read_scores(results: Results) -> dict[str, float]:
+    """The metrics in results.json that are defined for the run."""
+    return {metric: value for metric, value in results.scores.items() if value is not None}
+
+
+def read_environment(directory: RunDirectory) -> dict[str, Any]:
+    """The content of environment.json; empty where it cannot be read."""
+    try:
+        content = json.loads(directory.environment.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def format_runs(records: Iterable[RunRecord]) -> str:
+    """The records as CSV, a line each."""
+    lines, records = [], list(records)
+    metrics = dict.fromkeys([*PAPER_METRICS, *(metric for record in records for metric in record.scores)])
+    for record in records:
+        values = record.model_dump(exclude={"scores"})
+        scores = {metric: record.scores.get(metric) for metric in metrics}
+        line: dict[str, Any] = {"run": record.run, "seed": record.seed}
+        lines.append(line | scores | values)
+    return format_csv(lines)
+
+
+def format_csv(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Lines with the same keys as CSV with a header."""
+    target = io.StringIO()
+    writer = csv.DictWriter(target, list(lines[0]) if lines else ["run"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return target.getvalue()
+
+
+def read_runs(file: Path) -> dict[str, RunRecord]:
+    """The records of a file by the names of their runs."""
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise InvalidConfig(f"{one_line(file)} has more than {LARGEST} bytes. Is it a file of runs?")
+        lines = list(csv.DictReader(io.StringIO(content.decode("utf-8"))))
+    except FileNotFoundError as error:
+        raise InvalidConfig(f"No file of runs '{one_line(file)}'.") from error
+    except (OSError, ValueError, csv.Error) as error:
+        reason = one_line(getattr(error, "strerror", None) or error)
+        raise InvalidConfig(f"{one_line(file)} cannot be read as CSV ({reason}).") from error
+    return {record.run: record for record in (_parse(line, file, number) for number, line in enumerate(lines, 2))}
+
+
+def _parse(line: Mapping[Any, Any], file: Path, number: int) -> RunRecord:
+    given = {RENAMED.get(key, str(key)): value for key, value in line.items() if value not in ("", None)}
+    values: dict[str, Any] = {key: value for key, value in given.items() if key in RunRecord.model_fields}
+    values["scores"] = {key: value for key, value in given.items() if key not in RunRecord.model_fields}
+    try:
+        return validate(RunRecord, values)
+    except InvalidConfig as error:
+        raise InvalidConfig(f"{one_line(file)}, line {number}: {error}") from error
+
+
+def _count_pseudo_labels(path: Path, results: Results) -> dict[str, int | None]:
+    """Pseudo labels of the run, how many are right, and how many objects there were to label.
+
+    Results of earlier versions do not have these counts; the events do.
+    """
+    counts: Counts | PseudoLabelAudit | None = results.pseudo_label_counts
+    if counts is None and results.pseudo_labels:
+        try:
+            run = Run.load(path)
+        except InvalidRun:
+            return {}
+        counts = run.audit if run.audits else None
+    if counts is None:
+        return {}
+    return {"pseudo_labels": counts.labels, "pseudo_right": counts.right, "pseudo_objects": counts.objects}
+
+
+def _list_commits(environment: Mapping[str, Any]) -> list[str]:
+    """Commits of the code that a run was started and resumed with."""
+    sources = [start.get("source") or {} for start in (environment, *environment.get("resumed", ()))]
+    commits = [f"{str(at['commit'])[:10]}{' with changes' if at.get('changed') else ''}" for at in sources if at]
+    return list(dict.fromkeys(commits))
