@@ -135,8 +135,8 @@ def build_cells(
         for settings in row.list_settings():
             config = load_mapping(overlay(plain, settings))
             changes = find_changes(reference, config)
-            # `labels.seed` is in the name already.
-            suffix = "".join(f"-{key}={value}" for key, (_, value) in changes.items() if key != "labels.choice")
+            # The labeller is the same; `labels.seed` tells the choices apart.
+            suffix = "".join(f"-{key}={value}" for key, (_, value) in changes.items() if key != "labels.name")
             name = name_run(config) + suffix.replace('"', "")
             cells.append(Cell(config, home / name, (records or {}).get(name)))
     return cells
