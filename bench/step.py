@@ -48,15 +48,15 @@ def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
         assert isinstance(network, TwoStage)
         passes = taken.setdefault(name, [])
         network.prepare = _listening(network.prepare, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
-        network._proposed = _listening(  # type: ignore[method-assign]
-            network._proposed, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
+        network.learn_proposals = _listening(  # type: ignore[method-assign]
+            network.learn_proposals, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
         )
         network.region_features = _listening(  # type: ignore[method-assign]
             network.region_features, lambda _, given, passes=passes: passes.append(_whole(passes.pop(), given))
         )
     learner.learn(step)
     for network in (learner.slow, strategy.detector):
-        del network.prepare, network._proposed, network.region_features  # type: ignore[attr-defined]
+        del network.prepare, network.learn_proposals, network.region_features  # type: ignore[attr-defined]
     return taken
 
 

@@ -22,7 +22,7 @@ from torchvision.ops import FrozenBatchNorm2d
 from leocod.files.images import ORIENTATION
 from leocod.run.config import load_config
 from leocod.weights import save_weights
-from leocod.weights.names import VOC, coco_rows
+from leocod.weights.names import COCO_ROWS, VOC
 from leocod.weights.torchvision_files import MEAN, STD
 
 HEIGHT, WIDTH = 12, 16
@@ -275,6 +275,7 @@ class Network(nn.Module):
             self.head, classifies, places = nn.Module(), nn.Module(), nn.Module()
             classifies.cls_logits, places.bbox_reg = nn.Conv2d(2, 2 * len(CLASSES), 1), nn.Conv2d(2, 8, 1)
             self.head.classification_head, self.head.regression_head = classifies, places
+            classifies.num_anchors = 2
 
 
 def _oddly(state: dict[str, Any], random: Random) -> dict[str, Any]:
@@ -347,7 +348,7 @@ def write_detectron2(folder: Path) -> None:
 
 def write_torchvision(folder: Path) -> None:
     """A two-stage and a one-stage detector of COCO's classes, and a classifier; in today's form and in the old one."""
-    rows = len(coco_rows())
+    rows = len(COCO_ROWS)
     two, one = Network(2).state_dict(), Network(1).state_dict()
     two |= {f"roi_heads.box_predictor.cls_score.{name}": torch.zeros(rows, 2)[:, slice(None) if name == "weight" else 0]
             for name in ("weight", "bias")}  # fmt: skip

@@ -14,7 +14,7 @@ from leocod.networks.targets import (
     TrainingTargets,
     ignore_unsure,
     match,
-    overlaps,
+    padded_iou,
     sample,
 )
 from leocod.types import Labels
@@ -31,11 +31,11 @@ def truth_of(*counts, seed=0):
     return labels, PaddedBoxes.of(labels, torch.ones(len(labels), 2))
 
 
-def test_overlaps_are_torchvisions_and_padding_overlaps_nothing():
+def test_ious_are_torchvisions_and_padding_overlaps_nothing():
     labels, truth = truth_of(3, 1, 0)
     boxes = torch.from_numpy(some_boxes(20, np.random.default_rng(9)))
 
-    iou = overlaps(truth, boxes)
+    iou = padded_iou(truth, boxes)
 
     torch.testing.assert_close(iou[0], box_iou(torch.tensor(labels[0].boxes), boxes))
     torch.testing.assert_close(iou[1, :1], box_iou(torch.tensor(labels[1].boxes), boxes))

@@ -13,7 +13,7 @@ from leocod.detectors.base import Detector
 from leocod.learner import Learned, Learner
 from leocod.memory.replay import ReplayMemory
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
-from leocod.weights.names import row_of
+from leocod.weights.names import find_row
 
 
 class OpenClasses:
@@ -76,7 +76,7 @@ class OpenClasses:
 
     def _outside(self) -> NDArray[np.int64]:
         """The stream's number of each of the learner's classes, however it is spelt there; -1 where it has none."""
-        places = [row_of(name, self.names) for name in self.classes]
+        places = [find_row(name, self.names) for name in self.classes]
         return np.array([-1 if place is None else place for place in places], np.int64)
 
     def _inside(self) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics import Metrics
 from leocod.files.documents import DEEPEST, parse_mapping, parse_yaml, read_yaml
 from leocod.find import Kind
-from leocod.networks.network import Precision
+from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.validation_messages import explain
