@@ -14,6 +14,7 @@ from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, reti
 from leocod.detectors.tiny import TinyBackbone
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.export.comparison import compare_detections
+from leocod.networks.base import fork_rng
 from leocod.networks.one_stage import OneStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
@@ -41,8 +42,7 @@ def small(backbone="mobilenet_v2-fpn", seed=0, **options):
 
 def narrow(seed=0):
     """Quicker still: the tiny detector's backbone under RetinaNet's head, for what does not depend on the backbone."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with fork_rng(seed):
         model = RetinaNet(
             TinyBackbone(normalised=False, frozen=False),
             len(CLASSES),

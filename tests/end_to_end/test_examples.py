@@ -32,5 +32,22 @@ def test_ones_own_strategy_runs_by_its_name(tmp_path, plug_in):
     assert json.loads((out / "results.json").read_text())["efficient_cls"] == (not plug_in)
 
 
-def test_it_is_short():
-    assert len((EXAMPLES / "own_strategy.py").read_text().splitlines()) < 40
+@pytest.mark.parametrize("strategy", ["icarl", "iod"])
+def test_ones_own_detector_runs_by_its_name(tmp_path, strategy):
+    out = tmp_path / "run"
+    arguments = [
+        *("run", "--detector", "own_detector:MyDetector", "--strategy", strategy, "--steps", "2", "--threads", "1"),
+        *("--set", "benchmark={width: 64, height: 48, places: 2, instances: 5}", "--set", "detector.width=8"),
+        *("--out", str(out)),
+    ]
+
+    done = CliRunner().invoke(app, arguments)
+
+    assert done.exit_code == 0, done.output
+    assert "own_detector:MyDetector" in (out / "config.yaml").read_text()
+    assert (out / "results.json").is_file()
+
+
+@pytest.mark.parametrize("name", ["own_strategy", "own_detector"])
+def test_it_is_short(name):
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < 40

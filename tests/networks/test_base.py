@@ -8,7 +8,7 @@ import torch
 
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.networks.base import BACKGROUND_ROW, BackboneLayout, BaseDetector, ClassLayer
+from leocod.networks.base import BACKGROUND_ROW, BackboneLayout, BaseDetector, ClassLayer, fork_rng
 from leocod.settings import Settings
 from leocod.types import Detections
 
@@ -140,6 +140,18 @@ def test_what_a_detector_need_not_have_is_empty_or_an_error_that_names_it():
         least.class_logits([], [])
     with pytest.raises(InvalidConfig, match="`distillation`"):
         least.distillation([], least, classes=[], temperature=1.0)
+
+
+def test_drawing_from_a_seed_leaves_torchs_own_randomness_alone():
+    before = torch.random.get_rng_state()
+
+    with fork_rng(3):
+        one = torch.rand(2)
+    with fork_rng(3):
+        two = torch.rand(2)
+
+    assert torch.equal(one, two)
+    assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_the_mode_is_put_back_even_when_predicting_fails():

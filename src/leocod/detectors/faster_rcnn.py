@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from pydantic import Field, ValidationInfo, field_validator
 from torchvision.models.detection import FasterRCNN
 
 from leocod.networks.backbones import BackboneName, BackboneOptions, Counts, build_modules
-from leocod.networks.base import BackboneLayout
+from leocod.networks.base import BackboneLayout, fork_rng
 from leocod.networks.normalisation import estimate_variances, fold
 from leocod.networks.two_stage import TwoStage
 from leocod.weights import load_weights, read_classes
@@ -49,8 +48,7 @@ class FasterRCNNDetector(TwoStage):
 
     def __init__(self, classes: Sequence[str], options: FasterRCNNOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or FasterRCNNOptions()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with fork_rng(seed):
             model = faster_rcnn_model(len(classes), self.options)
             if self.options.weights is None:
                 estimate_variances(model)

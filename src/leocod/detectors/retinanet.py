@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-import torch
 from pydantic import Field
 from torch import nn
 from torchvision.models.detection import RetinaNet
@@ -13,7 +12,7 @@ from torchvision.models.detection.backbone_utils import mobilenet_backbone, resn
 from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
 from leocod.networks.backbones import PYRAMID_CHANNELS, BackboneOptions
-from leocod.networks.base import BackboneLayout
+from leocod.networks.base import BackboneLayout, fork_rng
 from leocod.networks.normalisation import estimate_variances, fold
 from leocod.networks.one_stage import OneStage
 from leocod.weights import load_weights, read_classes
@@ -37,8 +36,7 @@ class RetinaNetDetector(OneStage):
 
     def __init__(self, classes: Sequence[str], options: RetinaNetOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or RetinaNetOptions()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with fork_rng(seed):
             model = retinanet_model(len(classes), self.options)
             if self.options.weights is None:
                 estimate_variances(model)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
@@ -15,6 +14,7 @@ from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.ops import Conv2dNormActivation
 
 from leocod.networks.backbones import Anchors
+from leocod.networks.base import fork_rng
 from leocod.networks.region_head import RegionHead
 from leocod.networks.roi_align import RoIAlign
 from leocod.networks.two_stage import TwoStage
@@ -63,8 +63,7 @@ class Tiny(TwoStage):
 
     def __init__(self, classes: Sequence[str], options: TinyOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or TinyOptions()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with fork_rng(seed):
             model = tiny_model(len(classes), self.options)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
         if self.options.source is not None:

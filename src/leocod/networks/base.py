@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
@@ -246,6 +247,14 @@ class BaseDetector(ABC):
                     setattr(layer, attribute, length)
         self.classes = (*self.classes, *names)
         return moved
+
+
+@contextmanager
+def fork_rng(seed: int) -> Iterator[None]:
+    """In here torch draws from a seed. Afterwards its global randomness is as before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def _list_classes(classes: Sequence[str]) -> str:

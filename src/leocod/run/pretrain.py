@@ -24,6 +24,7 @@ from torchvision.ops import Conv2dNormActivation
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, tiny_model
 from leocod.evaluation.evaluator import Evaluator
+from leocod.networks.base import fork_rng
 from leocod.networks.two_stage import TwoStage
 from leocod.run.allocation import keep_memory
 from leocod.settings import Settings
@@ -62,8 +63,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     keep_memory()
     world = make_world(options)
     frames = [pair for step in range(world.steps) for pair in world.frames_of(step)]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.seed)
+    with fork_rng(options.seed):
         model = tiny_model(len(options.classes), TinyOptions(weights=None), normalised=True)
     _train(
         TwoStage(model, options.classes, learning_rate=options.learning_rate, seed=options.seed), frames, options, tell
