@@ -22,8 +22,8 @@ from harness import Spread, arguments, in_turn, record, table
 from plain import Plain, in_torchvisions_parts
 from torch import Tensor
 
-from leocod.detectors.faster_rcnn import faster_rcnn_model
-from leocod.detectors.tiny import Tiny, tiny_model
+from leocod.detectors.faster_rcnn import build_faster_rcnn
+from leocod.detectors.tiny import Tiny, build_tiny
 from leocod.networks.two_stage import TwoStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.base import ReplayStrategy
@@ -116,7 +116,7 @@ def forward(model: Any, one: Pass) -> list[Tensor]:
 def plain_of(learner: EfficientCLS) -> Plain:
     """The same network, in torchvision's parts."""
     network: Any = learner.strategy.detector
-    make = tiny_model if isinstance(network, Tiny) else faster_rcnn_model
+    make = build_tiny if isinstance(network, Tiny) else build_faster_rcnn
     model = make(len(network.classes), network.options)
     model.load_state_dict(network.model.state_dict())
     return Plain(in_torchvisions_parts(model), learning_rate=network.learning_rate)

@@ -10,7 +10,7 @@ from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.detectors.base import DETECTORS, Detector
-from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, retinanet_model
+from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, build_retinanet
 from leocod.detectors.tiny import TinyBackbone
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.export.comparison import compare_detections
@@ -88,7 +88,7 @@ def test_it_learns_what_is_not_frozen_and_nothing_else(backbone, a_frame):
 
 @pytest.mark.parametrize("backbone", FROZEN)
 def test_it_has_the_parameters_that_the_documents_say_and_no_normalisation_learns(backbone):
-    model = retinanet_model(6, RetinaNetOptions(backbone=backbone))
+    model = build_retinanet(6, RetinaNetOptions(backbone=backbone))
 
     count = sum(one.numel() for one in model.parameters())
 
@@ -138,8 +138,8 @@ def test_torchvisions_state_dict_fits_by_name_and_gives_torchvisions_detections(
 
 def test_the_numbers_are_torchvisions_unless_they_are_given():
     theirs = retinanet_resnet50_fpn(weights=None, weights_backbone=None, num_classes=3)
-    plain = retinanet_model(3, RetinaNetOptions())
-    given = retinanet_model(3, RetinaNetOptions(candidates=7, detections=5))
+    plain = build_retinanet(3, RetinaNetOptions())
+    given = build_retinanet(3, RetinaNetOptions(candidates=7, detections=5))
 
     for name in ("topk_candidates", "detections_per_img", "score_thresh", "nms_thresh"):
         assert getattr(plain, name) == getattr(theirs, name)

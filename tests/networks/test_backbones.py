@@ -11,7 +11,7 @@ from torchvision.models.detection import fasterrcnn_mobilenet_v3_large_320_fpn, 
 from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 
-from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
+from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, build_faster_rcnn
 from leocod.export.comparison import compare_detections
 from leocod.networks.backbones import BACKBONES, Anchors, build_modules
 from leocod.networks.roi_align import RoIAlign
@@ -93,7 +93,7 @@ def test_detections_over_several_levels_are_torchvisions(a_pyramid, frames, back
 )
 def test_torchvisions_published_detectors_are_built_as_torchvision_builds_them(backbone, theirs, a_frame):
     published = theirs(weights=None, weights_backbone=None, num_classes=4).eval()
-    model = faster_rcnn_model(3, FasterRCNNOptions(backbone=backbone)).eval()
+    model = build_faster_rcnn(3, FasterRCNNOptions(backbone=backbone)).eval()
     state = {name: one for name, one in published.state_dict().items() if not name.endswith("num_batches_tracked")}
 
     model.load_state_dict(state)

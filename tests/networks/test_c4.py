@@ -14,7 +14,7 @@ from torchvision.ops import FrozenBatchNorm2d, roi_align
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
 from leocod.export.comparison import ReportingLimits, compare_detections
 from leocod.networks.c4 import C4Anchors, C4Head, build_c4_network, build_c4_pool
-from leocod.networks.targets import rows
+from leocod.networks.targets import select_rows
 from leocod.types import Detections, Labels
 
 CLASSES = ("mug", "book", "car")
@@ -250,12 +250,14 @@ def test_a_batch_is_what_its_pictures_are_alone(detector, image):
     batch, sizes, _ = detector.prepare([image, other])
 
     with torch.no_grad():
-        found = rows(*detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes))
+        found = select_rows(*detector.propose(detector.rpn_outputs(batch, detector.features(batch.tensors)), sizes))
 
     for number, one in enumerate([image, other]):
         alone, sizes, _ = detector.prepare([one])
         with torch.no_grad():
-            (expected,) = rows(*detector.propose(detector.rpn_outputs(alone, detector.features(alone.tensors)), sizes))
+            (expected,) = select_rows(
+                *detector.propose(detector.rpn_outputs(alone, detector.features(alone.tensors)), sizes)
+            )
         torch.testing.assert_close(found[number], expected, rtol=1e-3, atol=1e-2)
 
 

@@ -9,13 +9,13 @@ import torch
 from torchvision.models.detection import RetinaNet
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
+from leocod.detectors.faster_rcnn import FasterRCNNOptions, build_faster_rcnn
 from leocod.networks.normalisation import estimate_variances, fold
 
 
 def a_model(**options):
     torch.manual_seed(0)
-    return faster_rcnn_model(3, FasterRCNNOptions.model_validate(options))
+    return build_faster_rcnn(3, FasterRCNNOptions.model_validate(options))
 
 
 def spread(model, pixels):

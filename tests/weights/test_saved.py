@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from leocod.detectors.tiny import Tiny, TinyOptions, tiny_model
+from leocod.detectors.tiny import Tiny, TinyOptions, build_tiny
 from leocod.errors import InvalidData, InvalidRun
 from leocod.events import RunFinished, RunStarted, StepFinished
 from leocod.plugins.efficient_cls import EfficientCLS
@@ -27,7 +27,7 @@ CLASSES = ("mug", "book", "car")
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "weights.safetensors"
-    save_weights(path, tiny_model(2, TinyOptions(weights=None)), ("mug", "car"), {"made_by": "test"})
+    save_weights(path, build_tiny(2, TinyOptions(weights=None)), ("mug", "car"), {"made_by": "test"})
     return path
 
 
@@ -48,12 +48,12 @@ def test_reading_gives_tensors_and_class_names(file: Path) -> None:
     tensors, classes = read_weights(file)
 
     assert classes == ("mug", "car")
-    assert set(tensors) == set(tiny_model(2, TinyOptions(weights=None)).state_dict())
+    assert set(tensors) == set(build_tiny(2, TinyOptions(weights=None)).state_dict())
     assert read_safetensors(file).rows == ("mug", "car")
 
 
 def test_the_options_of_an_exported_detector_are_heeded(tmp_path: Path) -> None:
-    model = tiny_model(1, TinyOptions(weights=None))
+    model = build_tiny(1, TinyOptions(weights=None))
     save_weights(tmp_path / "exported.safetensors", model, ("mug",), {"options": '{"stride_in_1x1": false}'})
 
     assert read_safetensors(tmp_path / "exported.safetensors").stride_in_1x1 is False

@@ -34,7 +34,7 @@ class FasterRCNNOptions(BackboneOptions):
 
     @field_validator("stride_in_1x1")
     @classmethod
-    def _check_is_c4(cls, stride_in_1x1: bool, info: ValidationInfo) -> bool:
+    def _check_stride(cls, stride_in_1x1: bool, info: ValidationInfo) -> bool:
         name = info.data.get("backbone")
         if name and name != "resnet50-c4" and not stride_in_1x1:
             raise ValueError("Input should be left out: only resnet50-c4 has the choice")
@@ -49,7 +49,7 @@ class FasterRCNNDetector(TwoStage):
     def __init__(self, classes: Sequence[str], options: FasterRCNNOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or FasterRCNNOptions()
         with fork_rng(seed):
-            model = faster_rcnn_model(len(classes), self.options)
+            model = build_faster_rcnn(len(classes), self.options)
             if self.options.weights is None:
                 estimate_variances(model)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
@@ -57,7 +57,7 @@ class FasterRCNNDetector(TwoStage):
         self.box_beta, self.frames_at_once = defaults.box_beta, defaults.frames_at_once
         if self.options.backbone == "resnet50-c4":
             self.smallest_box = defaults.min_size
-        self.backbone_layout = backbone_layout(self.options)
+        self.backbone_layout = describe_layout(self.options)
         if self.options.weights is not None:
             load_weights(self, self.options.weights)
         fold(model)
@@ -68,7 +68,7 @@ class FasterRCNNDetector(TwoStage):
         return read_classes(options.weights)
 
 
-def backbone_layout(options: FasterRCNNOptions) -> BackboneLayout:
+def describe_layout(options: FasterRCNNOptions) -> BackboneLayout:
     """Where the network has the stages of a classifier: `resnet50-c4` has the last one in its region head."""
     is_c4 = options.backbone == "resnet50-c4"
     return BackboneLayout(
@@ -80,7 +80,7 @@ def backbone_layout(options: FasterRCNNOptions) -> BackboneLayout:
     )
 
 
-def faster_rcnn_model(classes: int, options: FasterRCNNOptions) -> FasterRCNN:
+def build_faster_rcnn(classes: int, options: FasterRCNNOptions) -> FasterRCNN:
     """Build the network: it has an output for the background, then one for each class."""
     defaults = options.defaults
     short_side, long_side = options.input_sides

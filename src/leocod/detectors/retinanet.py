@@ -37,7 +37,7 @@ class RetinaNetDetector(OneStage):
     def __init__(self, classes: Sequence[str], options: RetinaNetOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or RetinaNetOptions()
         with fork_rng(seed):
-            model = retinanet_model(len(classes), self.options)
+            model = build_retinanet(len(classes), self.options)
             if self.options.weights is None:
                 estimate_variances(model)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
@@ -57,7 +57,7 @@ class RetinaNetDetector(OneStage):
         return read_classes(options.weights)
 
 
-def retinanet_model(classes: int, options: RetinaNetOptions) -> RetinaNet:
+def build_retinanet(classes: int, options: RetinaNetOptions) -> RetinaNet:
     """Build the network. Its anchors are torchvision's, from 32 pixels of the input on: they belong to the strides of
     the pyramid, 8 to 128, and not to the size of the input."""
     short_side, long_side = options.input_sides

@@ -64,13 +64,13 @@ class Tiny(TwoStage):
     def __init__(self, classes: Sequence[str], options: TinyOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or TinyOptions()
         with fork_rng(seed):
-            model = tiny_model(len(classes), self.options)
+            model = build_tiny(len(classes), self.options)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
         if self.options.source is not None:
             load_weights(self, self.options.source)
 
 
-def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) -> FasterRCNN:
+def build_tiny(classes: int, options: TinyOptions, *, normalised: bool = False) -> FasterRCNN:
     """Build the network. `normalised`: with batch normalisation, for pre-training; later folded into convolutions."""
     model = FasterRCNN(
         TinyBackbone(normalised=normalised, frozen=options.frozen and not normalised),

@@ -113,7 +113,7 @@ class BackboneOptions(Settings):
 
     @field_validator("frozen")
     @classmethod
-    def _has_such_a_stage(cls, frozen: int | None, info: ValidationInfo) -> int | None:
+    def _check_frozen(cls, frozen: int | None, info: ValidationInfo) -> int | None:
         name = info.data.get("backbone")
         if name and frozen is not None and frozen > BACKBONES[name].stages:
             raise ValueError(f"Input should be at most {BACKBONES[name].stages} for {name}")
@@ -121,7 +121,7 @@ class BackboneOptions(Settings):
 
     @field_validator("long_side")
     @classmethod
-    def _is_the_longer(cls, long_side: int | None, info: ValidationInfo) -> int | None:
+    def _check_long_side(cls, long_side: int | None, info: ValidationInfo) -> int | None:
         name = info.data.get("backbone")
         short_side = info.data.get("short_side") or (BACKBONES[name].short_side if name else 0)
         if long_side is not None and long_side < short_side:

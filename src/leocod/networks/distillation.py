@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from leocod.networks.targets import by_class, rows, sum_by_frame
+from leocod.networks.targets import select_rows, split_by_class, sum_by_frame
 from leocod.types import Images, Labels
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def distillation_losses(
         teacher_features = teacher.features(batch.tensors)
         teacher_rpn = teacher.rpn_outputs(batch, teacher_features)
         proposals, real = teacher.propose(teacher_rpn, batch.image_sizes)
-        regions = rows(proposals, real)
+        regions = select_rows(proposals, real)
         teacher_logits, teacher_deltas = teacher.region_outputs(teacher_features, regions, sizes)
     features = student.features(batch.tensors)
     rpn = student.rpn_outputs(batch, features)
@@ -42,7 +42,7 @@ def distillation_losses(
     teacher_soft = functional.log_softmax(teacher_logits[:, known] / temperature, dim=1)
     class_distance = functional.kl_div(soft, teacher_soft, reduction="none", log_target=True).sum(dim=1)
     class_distance = class_distance * temperature**2
-    box_distance = by_class(deltas)[:, known] - by_class(teacher_deltas)[:, known]
+    box_distance = split_by_class(deltas)[:, known] - split_by_class(teacher_deltas)[:, known]
     count = real.sum(dim=1).clamp(min=1)
     return {
         "distil_features": torch.stack(

@@ -29,7 +29,7 @@ def estimate_variances(model: FasterRCNN | RetinaNet) -> None:
     )
     spots = functional.interpolate(torch.rand(PICTURES, 3, SPOTS, SPOTS), size=SIDE, mode="bilinear")
     whole = torch.tensor([[0.0, 0.0, SIDE, SIDE]])
-    with _variances_set(model):
+    with _record_variances(model):
         features = model.backbone((spots - mean) / deviation)
         if isinstance(model, FasterRCNN):
             levels = {"0": features} if isinstance(features, Tensor) else features
@@ -93,7 +93,7 @@ class NormalisingConv2d(nn.Conv2d):
 
 
 @contextmanager
-def _variances_set(model: nn.Module) -> Iterator[None]:
+def _record_variances(model: nn.Module) -> Iterator[None]:
     """In here every frozen normalisation takes its variance from what it is given."""
     hooks = [
         layer.register_forward_pre_hook(_set_variance)

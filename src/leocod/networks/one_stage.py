@@ -31,7 +31,7 @@ from leocod.networks.targets import (
     match,
     padded_iou,
     pick,
-    rows,
+    select_rows,
     sum_by_frame,
 )
 from leocod.networks.torchvision_detector import TorchvisionDetector
@@ -57,7 +57,7 @@ class AnchorOutputs(NamedTuple):
 def _select_logits(outputs: AnchorOutputs, places: PaddedBoxes) -> list[Tensor]:
     """For each box of each frame, the logits of the anchor that overlaps it most; the background is 0."""
     nearest = padded_iou(places, outputs.anchors).argmax(dim=2)
-    return rows(functional.pad(pick(outputs.logits, nearest), (1, 0)), places.real)
+    return select_rows(functional.pad(pick(outputs.logits, nearest), (1, 0)), places.real)
 
 
 class OneStage(TorchvisionDetector):

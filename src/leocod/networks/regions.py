@@ -16,11 +16,11 @@ from leocod.networks.targets import (
     BACKGROUND,
     IGNORED,
     TrainingTargets,
-    by_class,
     ignore_unsure,
     match,
     pick,
     sample,
+    split_by_class,
     sum_by_frame,
 )
 
@@ -119,7 +119,7 @@ def detect_objects(
     if len(region) * region_features.shape[1] < len(region_features) * scores.shape[1]:
         deltas = move_boxes(heads, region_features[region], label + 1)
     else:
-        deltas = by_class(heads.box_predictor.bbox_pred(region_features).float())[region, label + 1]
+        deltas = split_by_class(heads.box_predictor.bbox_pred(region_features).float())[region, label + 1]
     counts = torch.tensor([len(boxes) for boxes in regions], device=region.device)
     frame = torch.arange(len(regions), device=region.device).repeat_interleave(counts)[region]
     boxes = heads.box_coder.decode_single(deltas, torch.cat(list(regions))[region])

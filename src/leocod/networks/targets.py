@@ -38,7 +38,7 @@ class PaddedBoxes:
         return PaddedBoxes._pad([(own.boxes, own.classes + 1) for own in labels], scales)
 
     @staticmethod
-    def unsure(labels: Sequence[Labels], scales: Tensor) -> PaddedBoxes:
+    def of_unsure(labels: Sequence[Labels], scales: Tensor) -> PaddedBoxes:
         """What the labels are unsure of, in the same form; of no class."""
         return PaddedBoxes._pad([(own.unsure, np.zeros(len(own.unsure), np.int64)) for own in labels], scales)
 
@@ -71,7 +71,7 @@ class TrainingTargets:
     def of(labels: Sequence[Labels], scales: Tensor, seeds: Sequence[int]) -> TrainingTargets:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
         background = torch.tensor([own.weights.background for own in labels]).to(scales)
-        return TrainingTargets(PaddedBoxes.of(labels, scales), PaddedBoxes.unsure(labels, scales), background, seeds)
+        return TrainingTargets(PaddedBoxes.of(labels, scales), PaddedBoxes.of_unsure(labels, scales), background, seeds)
 
     def only(self, chosen: Tensor) -> TrainingTargets:
         """The targets of some of the frames."""
@@ -150,7 +150,7 @@ def pick(values: Tensor, positions: Tensor) -> Tensor:
     return values[rows, positions]
 
 
-def rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
+def select_rows(values: Tensor, chosen: Tensor) -> list[Tensor]:
     """The chosen entries of each row."""
     return [row[mask] for row, mask in zip(values, chosen, strict=True)]
 
@@ -168,6 +168,6 @@ def apply_weights(losses: Tensor, weights: Sequence[float]) -> Tensor:
     return losses * losses.new_tensor(weights) if any(weights) else torch.zeros_like(losses)
 
 
-def by_class(deltas: Tensor) -> Tensor:
+def split_by_class(deltas: Tensor) -> Tensor:
     """Box deltas of regions as regions x classes x 4."""
     return deltas.reshape(len(deltas), deltas.shape[1] // 4, 4)

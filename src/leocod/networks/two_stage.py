@@ -22,7 +22,7 @@ from leocod.networks.base import ClassLayer, ReportingLimits
 from leocod.networks.distillation import distillation_losses, has_logits, stored_logits_loss
 from leocod.networks.proposals import RpnOutputs, proposal_losses, score_anchors, select_proposals
 from leocod.networks.regions import classify, detect_objects, draw_regions, region_losses
-from leocod.networks.targets import TrainingTargets, apply_weights, rows
+from leocod.networks.targets import TrainingTargets, apply_weights, select_rows
 from leocod.networks.torchvision_detector import TorchvisionDetector
 from leocod.types import Detections, Images, Labels, LossWeights
 
@@ -102,11 +102,11 @@ class TwoStage(TorchvisionDetector):
     ) -> dict[str, Tensor]:
         heads, truth = self.model.roi_heads, targets.truth
         samples = draw_regions(heads, proposals, real, targets)
-        drawn = rows(samples.places, samples.drawn)
+        drawn = select_rows(samples.places, samples.drawn)
         # Boxes with stored logits are looked at together with the drawn regions: one pass for both.
         stored = [
             boxes if has_logits(own) else boxes[:0]
-            for boxes, own in zip(rows(truth.boxes, truth.real), labels, strict=True)
+            for boxes, own in zip(select_rows(truth.boxes, truth.real), labels, strict=True)
         ]
         places = [torch.cat(pair) for pair in zip(drawn, stored, strict=True)]
         all_features = self.region_features(features, places, sizes)
@@ -164,7 +164,7 @@ class TwoStage(TorchvisionDetector):
     def detect(self, images: Images) -> list[Detections]:
         batch, sizes, scales = self.prepare(images)
         features = self.features(batch.tensors)
-        regions = rows(*self.propose(self.rpn_outputs(batch, features), sizes))
+        regions = select_rows(*self.propose(self.rpn_outputs(batch, features), sizes))
         region_features = self.region_features(features, regions, sizes)
         detections = detect_objects(
             self.model.roi_heads, region_features, regions, sizes, smallest_box=self.smallest_box

@@ -22,7 +22,7 @@ from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
 
 from leocod.benchmarks.wander import Wander, WanderOptions
-from leocod.detectors.tiny import TinyOptions, tiny_model
+from leocod.detectors.tiny import TinyOptions, build_tiny
 from leocod.evaluation.evaluator import Evaluator
 from leocod.networks.base import fork_rng
 from leocod.networks.two_stage import TwoStage
@@ -64,7 +64,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     world = make_world(options)
     frames = [pair for step in range(world.steps) for pair in world.frames_of(step)]
     with fork_rng(options.seed):
-        model = tiny_model(len(options.classes), TinyOptions(weights=None), normalised=True)
+        model = build_tiny(len(options.classes), TinyOptions(weights=None), normalised=True)
     _train(
         TwoStage(model, options.classes, learning_rate=options.learning_rate, seed=options.seed), frames, options, tell
     )
@@ -128,7 +128,7 @@ def _schedule(progress: float) -> float:
 def fold_normalisation(model: FasterRCNN, classes: int) -> FasterRCNN:
     """The same network without batch normalisation: each one becomes part of the convolution before it."""
     source = copy.deepcopy(model).eval()
-    folded = tiny_model(classes, TinyOptions(weights=None))
+    folded = build_tiny(classes, TinyOptions(weights=None))
     for part in list(source.modules()):
         if isinstance(part, Conv2dNormActivation) and len(part) > 1 and isinstance(part[1], nn.BatchNorm2d):
             part[0] = fuse_conv_bn_eval(part[0], part[1])

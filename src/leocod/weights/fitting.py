@@ -48,7 +48,7 @@ def copy_into(detector: BaseDetector, loaded: LoadedWeights) -> None:
         if name not in loaded.tensors:
             continue
         source = loaded.tensors[name].to(value).contiguous()
-        if layer := layers.get(_module_of(name)):
+        if layer := layers.get(_parent_name(name)):
             _copy_rows(layer, value, detector.classes, source, loaded.rows)
         else:
             value.copy_(source)
@@ -57,7 +57,7 @@ def copy_into(detector: BaseDetector, loaded: LoadedWeights) -> None:
 def _copy_rows(
     layer: ClassLayer, value: Tensor, classes: Sequence[str], source: Tensor, source_rows: Sequence[str]
 ) -> None:
-    source_classes = _class_names(layer, source_rows)
+    source_classes = _drop_background(layer, source_rows)
     into, taken = [BACKGROUND_ROW], [BACKGROUND_ROW]
     for number, name in enumerate(classes):
         if (row := find_row(name, source_classes)) is not None:
@@ -66,12 +66,12 @@ def _copy_rows(
     value[layer.find_rows(into, len(classes))] = source[layer.find_rows(taken, len(source_classes))]
 
 
-def _class_names(layer: ClassLayer, rows: Sequence[str]) -> Sequence[str]:
+def _drop_background(layer: ClassLayer, rows: Sequence[str]) -> Sequence[str]:
     """The classes among named rows. Where a layer has no rows for the background, a row of that name is a class."""
     return rows[1:] if layer.background and rows[:1] == (BACKGROUND,) else rows
 
 
-def _module_of(name: str) -> str:
+def _parent_name(name: str) -> str:
     return name.rpartition(".")[0]
 
 
@@ -88,7 +88,7 @@ def _check(
         "of another shape": [
             f"{name} ({_describe_shape(tensors[name])}, should be {_describe_shape(state[name])})"
             for name in tensors
-            if name in state and not _fits(tensors[name], state[name], any_rows=_module_of(name) in layers)
+            if name in state and not _fits(tensors[name], state[name], any_rows=_parent_name(name) in layers)
         ],
         "with values that are not finite numbers": [name for name in tensors if not _is_finite(tensors[name])],
     }
@@ -107,9 +107,9 @@ def _fits(tensor: Tensor, wanted: Tensor, *, any_rows: bool) -> bool:
 def _check_rows(layers: Mapping[str, ClassLayer], loaded: LoadedWeights) -> None:
     """Raise unless every class layer has as many rows as there are names."""
     for name, value in loaded.tensors.items():
-        if (layer := layers.get(_module_of(name))) is None:
+        if (layer := layers.get(_parent_name(name))) is None:
             continue
-        names = _class_names(layer, loaded.rows)
+        names = _drop_background(layer, loaded.rows)
         if len(value) != layer.count_rows(len(names)):
             count = (len(value) / layer.groups - layer.background) / layer.each
             raise InvalidData(
