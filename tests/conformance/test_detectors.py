@@ -16,10 +16,11 @@ from torchvision.ops import batched_nms
 
 from leocod.detectors.base import DETECTORS, Detector
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.networks.base import BaseDetector, ClassLayer, fork_rng
+from leocod.networks.base import BACKGROUND_ROW, BaseDetector, ClassLayer, fork_rng
 from leocod.networks.targets import TrainingTargets, apply_weights, ignore_unsure, match, pick
 from leocod.settings import Settings
 from leocod.types import Detections, Labels, LossWeights
+from leocod.weights import load_weights, save_weights
 
 CLASSES = ("mug", "book", "car")
 SMALLEST = {
@@ -434,6 +435,25 @@ def test_a_state_of_other_classes_is_refused(make):
 
     with pytest.raises(InvalidData):
         make().load_state_dict(state)
+
+
+def test_saved_weights_start_a_detector_of_other_classes_with_the_rows_of_the_same_names(make, tmp_path):
+    """By what the detector says of its class layers: nobody else knows how it is built."""
+    trained, started = make(seed=1), make(seed=2, classes=("lamp", "Car"))
+    save_weights(tmp_path / "trained.safetensors", trained.model, CLASSES, {})
+    before, given = tensors(started), tensors(trained)
+
+    load_weights(started, str(tmp_path / "trained.safetensors"))
+
+    layers = {layer.name: layer for layer in started.class_layers()}
+    for name, value in tensors(started).items():
+        if (layer := layers.get(name.rpartition(".")[0])) is None:
+            assert torch.equal(value, given[name]), name
+            continue
+        kept, car, background = (layer.find_rows([number], 2) for number in (0, 1, BACKGROUND_ROW))
+        assert torch.equal(value[kept], before[name][kept])
+        assert torch.equal(value[car], given[name][layer.find_rows([2], 3)])
+        assert torch.equal(value[background], given[name][layer.find_rows([BACKGROUND_ROW], 3)])
 
 
 # -- classes that are added later
