@@ -23,7 +23,7 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
+from leocod.detectors.faster_rcnn import FasterRCNNOptions, build_faster_rcnn
 from leocod.evaluation.ap import average_precision
 from leocod.networks.normalisation import fold
 from leocod.run.environment import read_source_state
@@ -59,7 +59,7 @@ def counted(part: nn.Module, given: Tensor | list[Tensor]) -> tuple[float, int, 
 def network(classes: int) -> dict[str, Any]:
     """The paper's detector on one frame."""
     with torch.device("meta"):
-        model: Any = faster_rcnn_model(classes, FasterRCNNOptions())
+        model: Any = build_faster_rcnn(classes, FasterRCNNOptions())
         fold(model)
         image = torch.empty(1, 3, HEIGHT, WIDTH)
         bins = model.roi_heads.box_roi_pool.bins

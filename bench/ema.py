@@ -14,11 +14,11 @@ from harness import arguments, in_turn, record, table
 
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.networks.network import Network
+from leocod.networks.base import BaseDetector
 
 CLASSES = tuple(f"class {number}" for number in range(20))
 KEEP = 0.99
-NETWORKS: dict[str, Callable[[], Network]] = {
+NETWORKS: dict[str, Callable[[], BaseDetector]] = {
     "tiny": lambda: Tiny(CLASSES, TinyOptions(weights=None)),
     "mobilenet_v2-fpn": lambda: FasterRCNNDetector(
         CLASSES, FasterRCNNOptions(backbone="mobilenet_v2-fpn", weights=None)
@@ -28,7 +28,7 @@ NETWORKS: dict[str, Callable[[], Network]] = {
 
 
 @torch.no_grad()
-def plain_loop(slow: Network, fast: Network) -> None:
+def plain_loop(slow: BaseDetector, fast: BaseDetector) -> None:
     """As it is mostly written."""
     theirs = fast.model.state_dict()
     for name, own in slow.model.state_dict().items():

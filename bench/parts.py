@@ -23,29 +23,34 @@ from cases import CASES, learner_of
 from harness import arguments, record, table
 from torch.profiler import ProfilerActivity, profile
 
+import leocod.networks.proposals as proposals
+import leocod.networks.regions as regions
 import leocod.networks.two_stage as two_stage
 import leocod.plugins.efficient_cls as efficient_cls
 import leocod.strategies.base as base
-from leocod.networks.network import Network
 from leocod.networks.targets import TrainingTargets
+from leocod.networks.torchvision_detector import TorchvisionDetector
 
 PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "backbone": ((Network, "features"),),
+    "backbone": ((TorchvisionDetector, "features"),),
     "proposal head": ((two_stage.TwoStage, "rpn_outputs"),),
     "RoIAlign and region head": ((two_stage.TwoStage, "region_features"),),
     "backward": ((torch.Tensor, "backward"),),
     "Adam": ((torch.optim.Adam, "step"),),
     "choosing proposals": ((two_stage.TwoStage, "propose"),),
-    "matching and drawing": ((two_stage, "match"), (two_stage, "sample"), (TrainingTargets, "luck")),
+    "matching and drawing": (
+        *((module, name) for module in (proposals, regions) for name in ("match", "sample")),
+        (TrainingTargets, "random_scores"),
+    ),
     "losses": (
         (two_stage.TwoStage, "loss"),
-        (two_stage.TwoStage, "_proposed"),
+        (two_stage.TwoStage, "learn_proposals"),
         (two_stage.TwoStage, "_proposal_losses"),
         (two_stage.TwoStage, "_region_losses"),
     ),
-    "pixels to tensors": ((Network, "prepare"),),
-    "pseudo labels": ((two_stage.TwoStage, "_detect"), (efficient_cls.EfficientCLS, "pseudo_label")),
-    "augmentation": ((efficient_cls, "augmented"),),
+    "pixels to tensors": ((TorchvisionDetector, "prepare"),),
+    "pseudo labels": ((two_stage.TwoStage, "detect"), (efficient_cls.EfficientCLS, "pseudo_label")),
+    "augmentation": ((efficient_cls, "augment"),),
     "slow learner follows": ((efficient_cls.EfficientCLS, "consolidate"),),
     "memory": ((base.MemoryStrategy, "remember"), (base.ReplayStrategy, "sample_replay")),
     "to be able to go back": ((base.Strategy, "trained_state"),),

@@ -22,8 +22,8 @@ from harness import Spread, arguments, in_turn, record, table
 from plain import Plain, in_torchvisions_parts
 from torch import Tensor
 
-from leocod.detectors.faster_rcnn import faster_rcnn_model
-from leocod.detectors.tiny import Tiny, tiny_model
+from leocod.detectors.faster_rcnn import build_faster_rcnn
+from leocod.detectors.tiny import Tiny, build_tiny
 from leocod.networks.two_stage import TwoStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.base import ReplayStrategy
@@ -48,15 +48,15 @@ def passes_of(learner: EfficientCLS, step: Step) -> dict[str, list[Pass]]:
         assert isinstance(network, TwoStage)
         passes = taken.setdefault(name, [])
         network.prepare = _listening(network.prepare, lambda out, _, passes=passes: passes.append(out[0].tensors))  # type: ignore[method-assign]
-        network._proposed = _listening(  # type: ignore[method-assign]
-            network._proposed, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
+        network.learn_proposals = _listening(  # type: ignore[method-assign]
+            network.learn_proposals, lambda _, given, passes=passes: passes.append((passes.pop(), given[3]))
         )
         network.region_features = _listening(  # type: ignore[method-assign]
             network.region_features, lambda _, given, passes=passes: passes.append(_whole(passes.pop(), given))
         )
     learner.learn(step)
     for network in (learner.slow, strategy.detector):
-        del network.prepare, network._proposed, network.region_features  # type: ignore[attr-defined]
+        del network.prepare, network.learn_proposals, network.region_features  # type: ignore[attr-defined]
     return taken
 
 
@@ -116,7 +116,7 @@ def forward(model: Any, one: Pass) -> list[Tensor]:
 def plain_of(learner: EfficientCLS) -> Plain:
     """The same network, in torchvision's parts."""
     network: Any = learner.strategy.detector
-    make = tiny_model if isinstance(network, Tiny) else faster_rcnn_model
+    make = build_tiny if isinstance(network, Tiny) else build_faster_rcnn
     model = make(len(network.classes), network.options)
     model.load_state_dict(network.model.state_dict())
     return Plain(in_torchvisions_parts(model), learning_rate=network.learning_rate)

@@ -29,11 +29,14 @@ from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import read_orientation, read_pixels, read_size
 from leocod.files.videos import VideoFile
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.networks.base import BackboneLayout, BaseDetector
+from leocod.networks.one_stage import OneStage
+from leocod.networks.two_stage import TwoStage
 from leocod.readers.video_frames import VideoFrames
 from leocod.run.config import load_config
 from leocod.run.layers import parse_override
 from leocod.stream.recorded import Stream
-from leocod.weights import known_classes, start
+from leocod.weights import load_weights, read_classes
 
 LONGEST_LINE = 3000
 """Characters of a line of `data check`, paths of the temporary folder with it."""
@@ -125,13 +128,23 @@ def _jump(path: Path) -> None:
 
 
 @cache
-def _network(stages: int) -> weight_seeds.Network:
-    return weight_seeds.Network(stages)
+def _detector(stages: int, *, stride_in_1x1: bool) -> BaseDetector:
+    kind, architecture = (TwoStage, "resnet50-c4") if stages == 2 else (OneStage, "retinanet-resnet50-fpn")
+    network = weight_seeds.Network(stages)
+    detector = kind(network, seeds.CLASSES, learning_rate=1.0)
+    detector.backbone_layout = BackboneLayout(
+        architecture,
+        {"": "backbone.body.", "layer4.": "roi_heads.box_head.layer4."} if stages == 2 else {"": "backbone.body."},
+        network.transform.image_mean,
+        network.transform.image_std,
+        stride_in_1x1 if stages == 2 else None,
+    )
+    return detector
 
 
 def _weights(folder: Path) -> Iterator[Act]:
     for path in sorted(folder.iterdir()):
-        yield partial(known_classes, str(path), architecture="resnet50-c4")
+        yield partial(read_classes, str(path))
         yield partial(_start, path)
 
 
@@ -139,11 +152,11 @@ def _start(path: Path) -> None:
     """Fill a network of two stages; if it does not fit, one of one stage."""
     of_detectron2 = path.suffix == ".pkl"
     try:
-        start(_network(2), seeds.CLASSES, str(path), architecture="resnet50-c4", stride_in_1x1=of_detectron2)
+        load_weights(_detector(2, stride_in_1x1=of_detectron2), str(path))
     except InvalidData:
         if of_detectron2:
             raise
-        start(_network(1), seeds.CLASSES, str(path), architecture="resnet50-fpn")
+        load_weights(_detector(1, stride_in_1x1=False), str(path))
 
 
 READERS = {

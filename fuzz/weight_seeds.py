@@ -46,6 +46,7 @@ class Network(nn.Module):
             self.head, classifies, places = nn.Module(), nn.Module(), nn.Module()
             classifies.cls_logits, places.bbox_reg = nn.Conv2d(2, 2 * len(CLASSES), 1), nn.Conv2d(2, 8, 1)
             self.head.classification_head, self.head.regression_head = classifies, places
+            classifies.num_anchors = 2
 
 
 def _make_odd(state: dict[str, Any], random: Random) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import torch
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.detectors.base import DETECTORS, Detector
-from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
+from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, build_faster_rcnn
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.backbones import BACKBONES
 from leocod.run.config import load_config
@@ -84,7 +84,7 @@ def test_it_gets_better_at_what_it_is_shown(a_frame):
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_it_has_the_parameters_that_the_documents_say(backbone):
     """All of them, frozen or not; frozen normalisation has none."""
-    model = faster_rcnn_model(6, FasterRCNNOptions(backbone=backbone))
+    model = build_faster_rcnn(6, FasterRCNNOptions(backbone=backbone))
 
     count = sum(one.numel() for one in model.parameters())
 
@@ -94,13 +94,13 @@ def test_it_has_the_parameters_that_the_documents_say(backbone):
 
 
 def test_the_papers_detector_has_33_million_parameters():
-    count = sum(one.numel() for one in faster_rcnn_model(6, FasterRCNNOptions()).parameters())
+    count = sum(one.numel() for one in build_faster_rcnn(6, FasterRCNNOptions()).parameters())
 
     assert 32.95e6 <= count < 33.05e6
 
 
 def test_the_papers_detector_has_detectron2s_numbers():
-    model = faster_rcnn_model(6, FasterRCNNOptions())
+    model = build_faster_rcnn(6, FasterRCNNOptions())
 
     assert (model.transform.min_size, model.transform.max_size, model.transform.size_divisible) == ((800,), 1333, 1)
     assert model.rpn._pre_nms_top_n == {"training": 12000, "testing": 6000}
@@ -202,7 +202,7 @@ def test_input_sides_are_the_backbones_own_or_in_its_proportion():
 
 
 def test_candidates_keep_their_proportion_to_proposals():
-    model = faster_rcnn_model(1, FasterRCNNOptions(proposals=100, proposals_at_test=50))
+    model = build_faster_rcnn(1, FasterRCNNOptions(proposals=100, proposals_at_test=50))
 
     assert model.rpn._pre_nms_top_n == {"training": 600, "testing": 300}
     assert model.rpn._post_nms_top_n == {"training": 100, "testing": 50}

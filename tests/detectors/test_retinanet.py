@@ -10,16 +10,18 @@ from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.detectors.base import DETECTORS, Detector
-from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, retinanet_model
+from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions, build_retinanet
 from leocod.detectors.tiny import TinyBackbone
 from leocod.errors import InvalidConfig, InvalidData
+from leocod.export.comparison import compare_detections
+from leocod.networks.base import fork_rng
 from leocod.networks.one_stage import OneStage
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.config import load_config
 from leocod.run.layers import parse_override
 from leocod.strategies.base import STRATEGIES
-from leocod.types import Labels, Step
+from leocod.types import Detections, Labels, Step
 from leocod.weights import save_weights
 
 CLASSES = ("mug", "book", "car")
@@ -30,7 +32,7 @@ FROZEN = {
 }
 MILLIONS = {"resnet50-fpn": 32.25, "resnet18-fpn": 19.28, "mobilenet_v2-fpn": 10.42}
 ROWS = "head.classification_head.cls_logits.weight"
-STRATEGIES = [name for name in STRATEGIES.names() if name != "iod"]
+WITHOUT_IOD = [name for name in STRATEGIES.names() if name != "iod"]
 
 
 def small(backbone="mobilenet_v2-fpn", seed=0, **options):
@@ -41,8 +43,7 @@ def small(backbone="mobilenet_v2-fpn", seed=0, **options):
 
 def narrow(seed=0):
     """Quicker still: the tiny detector's backbone under RetinaNet's head, for what does not depend on the backbone."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with fork_rng(seed):
         model = RetinaNet(
             TinyBackbone(normalised=False, frozen=False),
             len(CLASSES),
@@ -88,7 +89,7 @@ def test_it_learns_what_is_not_frozen_and_nothing_else(backbone, a_frame):
 
 @pytest.mark.parametrize("backbone", FROZEN)
 def test_it_has_the_parameters_that_the_documents_say_and_no_normalisation_learns(backbone):
-    model = retinanet_model(6, RetinaNetOptions(backbone=backbone))
+    model = build_retinanet(6, RetinaNetOptions(backbone=backbone))
 
     count = sum(one.numel() for one in model.parameters())
 
@@ -110,9 +111,12 @@ def test_its_levels_are_half_as_wide_each_and_started_by_chance_none_of_them_fad
 
 
 def test_torchvisions_state_dict_fits_by_name_and_gives_torchvisions_detections(a_frame):
+    torch.manual_seed(0)
     theirs = retinanet_resnet50_fpn(weights=None, weights_backbone=None, num_classes=3, min_size=64, max_size=128)
     with torch.no_grad():
+        # Scores around a half that are far apart: of two nearly equal ones, rounding would decide which is suppressed.
         theirs.head.classification_head.cls_logits.bias.zero_()
+        theirs.head.classification_head.cls_logits.weight.mul_(20)
     detector = small("resnet50-fpn", long_side=128)
     image = a_frame(0, (0, 1), size=(64, 96))[0].image()
 
@@ -125,15 +129,18 @@ def test_torchvisions_state_dict_fits_by_name_and_gives_torchvisions_detections(
     assert [name for name, value in theirs.named_parameters() if ".bn" not in name and "downsample.1" not in name] == [
         *own
     ]
-    assert len(found) == len(expected["boxes"]) > 50
-    np.testing.assert_allclose(found.boxes, expected["boxes"].numpy(), atol=1e-2)
-    np.testing.assert_allclose(found.scores, expected["scores"].numpy(), atol=1e-4)
+    expected = Detections(*(expected[part].numpy() for part in ("boxes", "labels", "scores")))
+    compared = compare_detections([expected], [found], detector.reporting_limits())
+    assert compared.detections > 50
+    assert not compared.unmatched
+    assert compared.box_difference < 1e-2
+    assert compared.score_difference < 1e-4
 
 
 def test_the_numbers_are_torchvisions_unless_they_are_given():
     theirs = retinanet_resnet50_fpn(weights=None, weights_backbone=None, num_classes=3)
-    plain = retinanet_model(3, RetinaNetOptions())
-    given = retinanet_model(3, RetinaNetOptions(candidates=7, detections=5))
+    plain = build_retinanet(3, RetinaNetOptions())
+    given = build_retinanet(3, RetinaNetOptions(candidates=7, detections=5))
 
     for name in ("topk_candidates", "detections_per_img", "score_thresh", "nms_thresh"):
         assert getattr(plain, name) == getattr(theirs, name)
@@ -262,7 +269,7 @@ def learner_of(name, detector, *, wrapped, **options):
 
 
 @pytest.mark.parametrize("wrapped", [False, True], ids=["bare", "efficient_cls"])
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", WITHOUT_IOD)
 def test_every_strategy_but_iod_learns_with_it_and_continues_from_a_state(name, wrapped, a_step):
     one, two = (learner_of(name, narrow(), wrapped=wrapped) for _ in range(2))
     before = narrow().state_dict()["weights"]

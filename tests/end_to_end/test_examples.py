@@ -139,6 +139,22 @@ def test_ones_own_metric_is_in_the_results_and_in_the_report(tmp_path):
     assert "worst_class" in again.output
 
 
+@pytest.mark.parametrize("strategy", ["icarl", "iod"])
+def test_ones_own_detector_runs_by_its_name(tmp_path, strategy):
+    out = tmp_path / "run"
+    arguments = [
+        *("run", "--detector", "own_detector:MyDetector", "--strategy", strategy, "--steps", "2", "--threads", "1"),
+        *("--set", "benchmark={width: 64, height: 48, places: 2, instances: 5}", "--set", "detector.width=8"),
+        *("--out", str(out)),
+    ]
+
+    done = CliRunner().invoke(app, arguments)
+
+    assert done.exit_code == 0, done.output
+    assert "own_detector:MyDetector" in (out / "config.yaml").read_text()
+    assert (out / "results.json").is_file()
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
 def test_every_example_is_short(example):
     assert len(example.read_text().splitlines()) < 40

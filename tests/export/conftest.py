@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import Tiny
 from leocod.types import Image
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    """Random numbers that a test draws from torch are the same in every run and every order."""
+    torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from leocod.cli.main import app
 from leocod.errors import InvalidData, InvalidRun
 from leocod.export import export as module
-from leocod.export.agreement import ExportDiffers
+from leocod.export.comparison import ExportDiffers
 from leocod.export.export import export, load_detector
 from leocod.files.checkpoint import newest_checkpoint
 from leocod.files.run_directory import RunDirectory

@@ -16,9 +16,10 @@ from torchvision.ops import batched_nms
 
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidConfig, InvalidRun, UnknownName
-from leocod.export.agreement import Cut, agreement
-from leocod.export.formats import ABOUT_FILE, OPSET, Exported, Format, check_installed, known_format, read, write
+from leocod.export.comparison import compare_detections
+from leocod.export.formats import ABOUT_FILE, OPSET, ExportInput, Format, check_installed, find_format, read, write
 from leocod.export.graph import nms_in_onnx
+from leocod.networks.base import ReportingLimits
 from leocod.run.config import load_mapping
 from leocod.types import Image
 
@@ -31,8 +32,8 @@ def resized(image: Image, size: tuple[int, int]) -> Image:
     return np.asarray(PillowImage.fromarray(image).resize((size[1], size[0])))
 
 
-def exported(detector: Any, example: Image) -> Exported:
-    return Exported(detector, load_mapping({"detector": "tiny"}), resized(example, (133, 171)))
+def exported(detector: Any, example: Image) -> ExportInput:
+    return ExportInput(detector, load_mapping({"detector": "tiny"}), resized(example, (133, 171)))
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,9 @@ def test_a_file_finds_what_the_detector_finds_in_pictures_of_any_size(
 
     detect = read(kind, files[kind], exported(trained, frames[0]))
 
-    compared = agreement([trained.predict([one])[0] for one in pictures], [detect([one])[0] for one in pictures], Cut())
+    compared = compare_detections(
+        [trained.predict([one])[0] for one in pictures], [detect([one])[0] for one in pictures], ReportingLimits()
+    )
     assert compared.is_close, compared.summary
     assert compared.distinct_scores >= 20
 
@@ -168,9 +171,9 @@ def test_a_missing_runtime_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_unknown_format_is_told_with_the_nearest() -> None:
-    assert known_format("onnx") == "onnx"
+    assert find_format("onnx") == "onnx"
     with pytest.raises(UnknownName, match="No format 'onx'. Did you mean 'onnx'?"):
-        known_format("onx")
+        find_format("onx")
 
 
 def test_a_network_that_cannot_be_traced_is_told(trained: Tiny, frames: list[Image], tmp_path: Path) -> None:
@@ -207,17 +210,16 @@ def test_detectors_with_a_pyramid_become_files_too(chosen: dict[str, Any], frame
     heads = ("cls_logits", "bbox_pred", "cls_score", "bbox_reg")
     for layer in [one for name, one in detector.model.named_modules() if name.endswith(heads)]:
         spread_out(layer, to=1.0, by=lambda: detector.predict(frames[:1]))
-    one = Exported(detector, config, resized(frames[0], (133, 171)))
+    one = ExportInput(detector, config, resized(frames[0], (133, 171)))
 
     write("onnx", one, tmp_path / "file.onnx")
 
     detect = read("onnx", tmp_path / "file.onnx", one)
     pictures = [*frames[:3], resized(frames[3], (54, 41))]
-    last = getattr(detector.model, "roi_heads", detector.model)
-    compared = agreement(
+    compared = compare_detections(
         [detector.predict([picture])[0] for picture in pictures],
         [detect([picture])[0] for picture in pictures],
-        Cut(last.score_thresh, last.detections_per_img),
+        detector.reporting_limits(),
     )
     assert compared.is_close, compared.summary
     assert compared.distinct_scores >= 20

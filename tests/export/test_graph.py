@@ -10,8 +10,9 @@ from torchvision.ops import batched_nms, boxes
 from leocod.detectors.retinanet import RetinaNetDetector, RetinaNetOptions
 from leocod.detectors.tiny import Tiny
 from leocod.errors import InvalidRun
-from leocod.export.agreement import Cut, agreement
-from leocod.export.graph import Graph, nms_in_onnx, nms_in_torchscript, suppressing
+from leocod.export.comparison import compare_detections
+from leocod.export.graph import Graph, nms_in_onnx, nms_in_torchscript, use_nms
+from leocod.networks.base import ReportingLimits
 from leocod.types import Detections, Image
 
 
@@ -40,10 +41,10 @@ def test_it_finds_what_the_detector_finds_in_pictures_of_any_size(
     graph = Graph(trained)
     pictures = [np.asarray(PillowImage.fromarray(frame).resize((size[1], size[0]))) for frame in frames[:4]]
 
-    compared = agreement(
+    compared = compare_detections(
         [trained.predict([picture])[0] for picture in pictures],
         [graph_finds(graph, picture) for picture in pictures],
-        Cut(),
+        ReportingLimits(),
     )
 
     assert compared.is_close
@@ -63,7 +64,7 @@ def test_a_retinanet_keeps_no_box_without_area(frames: list[Image]) -> None:
     found = graph_finds(graph, frames[0])
 
     assert 0 < len(found) < len(plain)
-    assert agreement(detector.predict([frames[0]]), [found], Cut()).is_close
+    assert compare_detections(detector.predict([frames[0]]), [found], ReportingLimits()).is_close
 
 
 def test_it_is_a_copy(trained: Tiny) -> None:
@@ -99,7 +100,7 @@ def test_suppression_keeps_the_same_boxes_in_the_same_order(count: int) -> None:
 def test_suppression_is_the_usual_one_again_afterwards() -> None:
     usual = boxes.batched_nms
 
-    with pytest.raises(ZeroDivisionError), suppressing(nms_in_onnx):
+    with pytest.raises(ZeroDivisionError), use_nms(nms_in_onnx):
         assert boxes.batched_nms is nms_in_onnx
         _ = 1 / 0
 

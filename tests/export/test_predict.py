@@ -12,7 +12,7 @@ from rich.console import Console
 
 from leocod.errors import InvalidData, RunExists
 from leocod.export import predict as module
-from leocod.export.predict import BATCH, LookedAt, check_source, frames_progress, images, predict
+from leocod.export.predict import BATCH, Predicted, check_source, make_progress, predict, read_images
 from leocod.types import Detections, Image
 
 
@@ -70,7 +70,7 @@ def test_the_numbers_in_names_count(tmp_path: Path) -> None:
     for name in ("IMG_10.png", "IMG_9.png"):
         picture(tmp_path / "in" / name)
 
-    assert [one.name for one in images(tmp_path / "in")] == ["IMG_9.png", "IMG_10.png"]
+    assert [one.name for one in read_images(tmp_path / "in")] == ["IMG_9.png", "IMG_10.png"]
 
 
 def test_how_many_objects_were_found_is_told(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_photo_of_a_turned_phone_is_looked_at_upright(tmp_path: Path) -> None:
     tag[0x0112] = 6
     PillowImage.fromarray(pixels).save(tmp_path / "phone.png", exif=tag)
 
-    (picture,) = images(tmp_path / "phone.png")
+    (picture,) = read_images(tmp_path / "phone.png")
     predict(tmp_path / "phone.png", tmp_path / "out", one_mug, ("mug",), threshold=0.5)
 
     assert picture.image.shape == (32, 24, 3)
@@ -176,16 +176,16 @@ def test_pictures_of_different_sizes_are_not_looked_at_together(
     assert batches == [[(24, 32)] * 2, [(32, 24)], [(24, 32)] * 3, [(24, 32)]]
 
 
-def test_how_far_it_is_can_be_watched(tmp_path: Path) -> None:
+def test_progress_can_be_tracked(tmp_path: Path) -> None:
     told: list[object] = []
 
-    def watch(looked_at: Iterator[LookedAt], total: int | None) -> Iterable[LookedAt]:
+    def track(predicted: Iterator[Predicted], total: int | None) -> Iterable[Predicted]:
         told.append(total)
-        for one in looked_at:
+        for one in predicted:
             told.append(one[0].name)
             yield one
 
-    predict(video(tmp_path / "walk.mp4", 2), tmp_path / "out", one_mug, ("mug",), threshold=0.5, watch=watch)
+    predict(video(tmp_path / "walk.mp4", 2), tmp_path / "out", one_mug, ("mug",), threshold=0.5, track=track)
 
     assert told == [2, "walk_000000", "walk_000001"]
 
@@ -193,7 +193,7 @@ def test_how_far_it_is_can_be_watched(tmp_path: Path) -> None:
 def test_the_progress_line_has_count_and_rate() -> None:
     text = io.StringIO()
 
-    with frames_progress(Console(file=text, width=100, force_terminal=True)) as progress:
+    with make_progress(Console(file=text, width=100, force_terminal=True)) as progress:
         task = progress.add_task("", total=3)
         for _ in range(3):
             time.sleep(0.001)

@@ -11,10 +11,12 @@ from torchvision.models.detection import fasterrcnn_mobilenet_v3_large_320_fpn, 
 from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 
-from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, faster_rcnn_model
-from leocod.networks.backbones import BACKBONES, Anchors, parts
+from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions, build_faster_rcnn
+from leocod.export.comparison import compare_detections
+from leocod.networks.backbones import BACKBONES, Anchors, build_modules
 from leocod.networks.roi_align import RoIAlign
 from leocod.networks.two_stage import TwoStage
+from leocod.types import Detections
 
 PYRAMIDS = ["resnet50-fpn", "resnet18-fpn", "mobilenet_v2-fpn", "mobilenet_v3-320-fpn"]
 CLASSES = ("mug", "book", "car")
@@ -73,11 +75,13 @@ def test_detections_over_several_levels_are_torchvisions(a_pyramid, frames, back
     with torch.no_grad():
         theirs = detector.model.eval()(as_tensors(images))
 
+    expected = [Detections(*(one[part].numpy() for part in ("boxes", "labels", "scores"))) for one in theirs]
+    expected = [Detections(one.boxes, one.classes - 1, one.scores) for one in expected]
+    compared = compare_detections(expected, ours, detector.reporting_limits())
     assert all(len(found) for found in ours)
-    for mine, their in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine.boxes, their["boxes"].numpy(), atol=1e-2)
-        np.testing.assert_allclose(mine.scores, their["scores"].numpy(), atol=1e-4)
-        np.testing.assert_array_equal(mine.classes, their["labels"].numpy() - 1)
+    assert not compared.unmatched
+    assert compared.box_difference < 1e-2
+    assert compared.score_difference < 1e-4
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_detections_over_several_levels_are_torchvisions(a_pyramid, frames, back
 )
 def test_torchvisions_published_detectors_are_built_as_torchvision_builds_them(backbone, theirs, a_frame):
     published = theirs(weights=None, weights_backbone=None, num_classes=4).eval()
-    model = faster_rcnn_model(3, FasterRCNNOptions(backbone=backbone)).eval()
+    model = build_faster_rcnn(3, FasterRCNNOptions(backbone=backbone)).eval()
     state = {name: one for name, one in published.state_dict().items() if not name.endswith("num_batches_tracked")}
 
     model.load_state_dict(state)
@@ -119,12 +123,12 @@ def test_torchvisions_published_detectors_are_built_as_torchvision_builds_them(b
 def test_a_number_of_stages_from_the_stem_on_is_frozen(backbone):
     learnt = []
     for frozen in (0, 1, BACKBONES[backbone].stages):
-        made = parts(backbone, 4, frozen=frozen, short_side=64)
-        flags = [one.requires_grad for one in made.backbone.body.parameters()]
+        modules = build_modules(backbone, 4, frozen=frozen, short_side=64)
+        flags = [one.requires_grad for one in modules.backbone.body.parameters()]
         learnt.append(sum(flags))
 
         assert flags == sorted(flags), "the stages nearest to the picture go first"
-        assert all(one.requires_grad for one in made.head.parameters())
+        assert all(one.requires_grad for one in modules.head.parameters())
 
     assert learnt == sorted(learnt, reverse=True)
     assert len(set(learnt)) == len(learnt)
@@ -134,8 +138,8 @@ def test_a_number_of_stages_from_the_stem_on_is_frozen(backbone):
 
 def test_anchors_of_published_detectors_stay_and_others_go_with_the_input():
     def sizes(backbone, short_side):
-        made = parts(backbone, 4, frozen=0, short_side=short_side)
-        return [float(size) for level in made.anchors.sizes for size in level]
+        modules = build_modules(backbone, 4, frozen=0, short_side=short_side)
+        return [float(size) for level in modules.anchors.sizes for size in level]
 
     assert sizes("resnet50-fpn", 100) == [32, 64, 128, 256, 512]
     assert sizes("mobilenet_v3-320-fpn", 100) == 3 * [32, 64, 128, 256, 512]
@@ -147,9 +151,9 @@ def test_anchors_of_published_detectors_stay_and_others_go_with_the_input():
 
 def test_the_smallest_anchors_of_the_smallest_input_have_an_area():
     smallest = FasterRCNNOptions(backbone="resnet18-fpn", short_side=64)
-    made = parts("resnet18-fpn", 4, frozen=0, short_side=smallest.input_sides[0])
+    modules = build_modules("resnet18-fpn", 4, frozen=0, short_side=smallest.input_sides[0])
 
-    for cell in made.anchors.cell_anchors:
+    for cell in modules.anchors.cell_anchors:
         assert (cell[:, 2:] > cell[:, :2]).all()
 
 

@@ -9,13 +9,13 @@ import torch
 from torchvision.models.detection import RetinaNet
 from torchvision.ops import FrozenBatchNorm2d
 
-from leocod.detectors.faster_rcnn import FasterRCNNOptions, faster_rcnn_model
-from leocod.networks.normalisation import fold, settle
+from leocod.detectors.faster_rcnn import FasterRCNNOptions, build_faster_rcnn
+from leocod.networks.normalisation import estimate_variances, fold
 
 
 def a_model(**options):
     torch.manual_seed(0)
-    return faster_rcnn_model(3, FasterRCNNOptions.model_validate(options))
+    return build_faster_rcnn(3, FasterRCNNOptions.model_validate(options))
 
 
 def spread(model, pixels):
@@ -32,7 +32,7 @@ def test_features_neither_grow_nor_fade_whatever_the_picture():
     noise, plain = torch.rand(1, 3, 96, 128), torch.full((1, 3, 96, 128), 0.9)
     before = spread(model, noise)[0]
 
-    settle(model)
+    estimate_variances(model)
 
     assert before > 1000
     assert all(0.1 < one < 10 for picture in (noise, plain) for one in spread(model, picture))
@@ -41,7 +41,7 @@ def test_features_neither_grow_nor_fade_whatever_the_picture():
 def test_it_reaches_the_head_too_and_leaves_no_hook_behind():
     model = a_model(backbone="resnet50-c4")
 
-    settle(model)
+    estimate_variances(model)
 
     layers = [layer for layer in model.modules() if isinstance(layer, FrozenBatchNorm2d)]
     assert len(layers) == 53
@@ -53,16 +53,16 @@ def test_a_pyramid_of_a_narrow_network_does_not_fade():
     model = a_model(backbone="mobilenet_v2-fpn")
     before = spread(model, torch.rand(1, 3, 96, 96))
 
-    settle(model)
+    estimate_variances(model)
 
     assert max(before) < 0.01
     assert all(0.1 < one < 20 for one in spread(model, torch.rand(1, 3, 96, 96)))
 
 
-def test_a_network_without_regions_is_settled_too():
+def test_a_network_without_regions_gets_variances_too():
     model = RetinaNet(a_model(backbone="mobilenet_v2-fpn").backbone, 3)
 
-    settle(model)
+    estimate_variances(model)
 
     layers = [layer for layer in model.modules() if isinstance(layer, FrozenBatchNorm2d)]
     assert layers
@@ -72,7 +72,7 @@ def test_a_network_without_regions_is_settled_too():
 @pytest.mark.parametrize("backbone", ["resnet50-c4", "resnet18-fpn", "mobilenet_v2-fpn"])
 def test_a_folded_network_computes_and_learns_what_it_did(backbone):
     plain = a_model(backbone=backbone)
-    settle(plain)
+    estimate_variances(plain)
     for layer in plain.modules():
         if isinstance(layer, FrozenBatchNorm2d):
             for buffer in (layer.weight, layer.bias, layer.running_mean):

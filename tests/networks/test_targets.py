@@ -14,7 +14,7 @@ from leocod.networks.targets import (
     TrainingTargets,
     ignore_unsure,
     match,
-    overlaps,
+    padded_iou,
     sample,
 )
 from leocod.types import Labels
@@ -31,11 +31,11 @@ def truth_of(*counts, seed=0):
     return labels, PaddedBoxes.of(labels, torch.ones(len(labels), 2))
 
 
-def test_overlaps_are_torchvisions_and_padding_overlaps_nothing():
+def test_ious_are_torchvisions_and_padding_overlaps_nothing():
     labels, truth = truth_of(3, 1, 0)
     boxes = torch.from_numpy(some_boxes(20, np.random.default_rng(9)))
 
-    iou = overlaps(truth, boxes)
+    iou = padded_iou(truth, boxes)
 
     torch.testing.assert_close(iou[0], box_iou(torch.tensor(labels[0].boxes), boxes))
     torch.testing.assert_close(iou[1, :1], box_iou(torch.tensor(labels[1].boxes), boxes))
@@ -70,13 +70,13 @@ def test_a_frame_without_boxes_is_all_background():
 
 def test_background_over_something_unsure_gets_no_word_and_objects_keep_theirs():
     labels = Labels(np.array([[0, 0, 10, 10]]), np.array([0]), unsure=np.array([[0, 0, 10, 12], [40, 40, 60, 60]]))
-    truth, unsure = PaddedBoxes.of([labels], torch.ones(1, 2)), PaddedBoxes.unsure([labels], torch.ones(1, 2))
+    truth, unsure = PaddedBoxes.of([labels], torch.ones(1, 2)), PaddedBoxes.of_unsure([labels], torch.ones(1, 2))
     boxes = torch.tensor([[0.0, 0, 10, 10], [41, 41, 60, 60], [40, 40, 90, 90]])
     _, verdict = match(truth, boxes, above=0.5, below=0.5, best_too=False)
     assert verdict.tolist() == [[1, BACKGROUND, BACKGROUND]]
 
     assert ignore_unsure(verdict, unsure, boxes).tolist() == [[1, IGNORED, BACKGROUND]]
-    assert ignore_unsure(verdict, PaddedBoxes.unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
+    assert ignore_unsure(verdict, PaddedBoxes.of_unsure([Labels.none()], torch.ones(1, 2)), boxes) is verdict
 
 
 def test_a_draw_takes_at_most_its_part_of_positives_and_fills_up_with_background():

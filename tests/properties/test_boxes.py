@@ -25,7 +25,7 @@ from leocod.networks.targets import (
     TrainingTargets,
     ignore_unsure,
     match,
-    overlaps,
+    padded_iou,
     pick,
     sample,
     sum_by_frame,
@@ -120,7 +120,7 @@ def test_overlap_is_symmetric_from_0_to_1_and_the_same_in_networks_and_evaluatio
     assert ((iou >= 0) & (iou <= 1)).all()
     np.testing.assert_array_equal(np.diag(pairwise_iou(one, one)), 1.0)
     truth = PaddedBoxes.of([Labels(one, np.zeros(len(one), np.int64))], torch.ones(1, 2))
-    np.testing.assert_allclose(overlaps(truth, torch.tensor(two))[0], iou, atol=2e-3)
+    np.testing.assert_allclose(padded_iou(truth, torch.tensor(two))[0], iou, atol=2e-3)
 
 
 @given(many_boxes, many_boxes, some.integers(-50, 50), some.sampled_from([0.25, 2.0, 8.0]))
@@ -137,7 +137,7 @@ def test_matching_is_torchvisions_but_for_true_boxes_that_nothing_overlaps(
     truth: Labels, boxes: Any, best_too: bool
 ) -> None:
     rows = PaddedBoxes.of([truth], torch.ones(1, 2))
-    iou = overlaps(rows, torch.tensor(boxes))[0, : len(truth)]
+    iou = padded_iou(rows, torch.tensor(boxes))[0, : len(truth)]
 
     matched, verdict = match(rows, torch.tensor(boxes), above=0.6, below=0.3, best_too=best_too)
 
@@ -158,7 +158,7 @@ def test_no_object_that_anything_overlaps_is_left_without_a_box_of_its_own(truth
 
     _, verdict = match(rows, torch.tensor(boxes), above=0.99, below=0.3, best_too=True)
 
-    iou = overlaps(rows, torch.tensor(boxes))[0, : len(truth)]
+    iou = padded_iou(rows, torch.tensor(boxes))[0, : len(truth)]
     for own in iou:
         if own.max() > 0:
             assert (verdict[0][own == own.max()] == 1).all()
@@ -184,7 +184,7 @@ def test_what_is_unsure_silences_background_over_it_and_nothing_else(truth: Labe
 
     after = ignore_unsure(before, targets.unsure, anchors)
 
-    over = (overlaps(targets.unsure, anchors)[0] >= 0.5).any(dim=0)
+    over = (padded_iou(targets.unsure, anchors)[0] >= 0.5).any(dim=0)
     assert torch.equal(after[0] != before[0], over & (before[0] == BACKGROUND))
     assert (after[after != before] == IGNORED).all()
     assert torch.equal(ignore_unsure(after, targets.unsure, anchors), after)

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from leocod.boxes import pairwise_iou
 from leocod.detectors.tiny import Tiny, TinyOptions
-from leocod.networks.two_stage import RpnOutputs
+from leocod.networks.proposals import RpnOutputs
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL
 from leocod.types import Detections
@@ -126,8 +126,8 @@ def test_pseudo_labels_are_the_sure_ones_and_unsure_is_what_lies_between(learner
 
 
 @some.composite
-def judged(draw: Any) -> RpnOutputs:
-    """What a proposal head may say of some anchors in two frames."""
+def rpn_outputs(draw: Any) -> RpnOutputs:
+    """What a proposal head may compute for some anchors in two frames."""
     anchors = draw(some.lists(arbitrary.boxes((32, 32)), min_size=1, max_size=24))
     random = np.random.default_rng(draw(arbitrary.seeds))
     spread = draw(some.sampled_from([0.0, 0.3, 2.0]))
@@ -139,9 +139,9 @@ def judged(draw: Any) -> RpnOutputs:
     )
 
 
-@given(judged(), arbitrary.sizes)
-def test_proposals_are_inside_their_frame_apart_from_each_other_and_come_first(detector, scored, size):
-    proposals, real = detector.propose(scored, [(32, 32), size])
+@given(rpn_outputs(), arbitrary.sizes)
+def test_proposals_are_inside_their_frame_apart_from_each_other_and_come_first(detector, outputs, size):
+    proposals, real = detector.propose(outputs, [(32, 32), size])
 
     for boxes, is_real, (height, width) in zip(proposals, real, [(32, 32), size], strict=True):
         assert not is_real[int(is_real.sum()) :].any()
@@ -152,11 +152,11 @@ def test_proposals_are_inside_their_frame_apart_from_each_other_and_come_first(d
         assert (among <= detector.model.rpn.nms_thresh + SLACK).all()
 
 
-@given(judged())
-def test_the_order_of_anchors_does_not_change_the_proposals(detector, scored):
-    turned = RpnOutputs(scored.scores.flip(1), scored.deltas.flip(1), scored.anchors.flip(0), scored.counts)
+@given(rpn_outputs())
+def test_the_order_of_anchors_does_not_change_the_proposals(detector, outputs):
+    turned = RpnOutputs(outputs.scores.flip(1), outputs.deltas.flip(1), outputs.anchors.flip(0), outputs.counts)
 
-    one, two = detector.propose(scored, [(32, 32)] * 2), detector.propose(turned, [(32, 32)] * 2)
+    one, two = detector.propose(outputs, [(32, 32)] * 2), detector.propose(turned, [(32, 32)] * 2)
 
     assert torch.equal(one[1], two[1])
     torch.testing.assert_close(one[0], two[0])

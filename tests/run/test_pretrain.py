@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from safetensors import safe_open
 
-from leocod.detectors.tiny import START, Tiny, TinyOptions, tiny_model
-from leocod.run.pretrain import PretrainOptions, fingerprint, fold_normalisation, pretrain, training_world
+from leocod.detectors.tiny import START, Tiny, TinyOptions, build_tiny
+from leocod.run.pretrain import PretrainOptions, fingerprint, fold_normalisation, make_world, pretrain
 from leocod.weights import read_weights
 
 
 def test_folding_the_normalisation_changes_no_output():
     torch.manual_seed(0)
-    model = tiny_model(3, TinyOptions(weights=None), normalised=True)
+    model = build_tiny(3, TinyOptions(weights=None), normalised=True)
     images = torch.rand(2, 3, 96, 128)
     model.train()
     for _ in range(3):
@@ -50,5 +50,5 @@ def test_the_shipped_file_tells_how_it_was_made():
 
     options = PretrainOptions()
     assert json.loads(about["options"]) == options.model_dump(mode="json")
-    assert about["world"] == fingerprint(training_world(options)), "The world has changed since: make the start again."
+    assert about["world"] == fingerprint(make_world(options)), "The world has changed since: make the start again."
     assert np.isfinite(float(about["unseen_ap50"]))

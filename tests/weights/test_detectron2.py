@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +16,13 @@ import torch
 from torch import nn
 
 from leocod.detectors.faster_rcnn import FasterRCNNDetector, FasterRCNNOptions
+from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidData
-from leocod.weights import known_classes, start
-from leocod.weights.detectron2 import BESIDE, CELL_ANCHORS, PIXEL_MEAN, PIXEL_STD, from_detectron2, our_name
+from leocod.weights import load_weights, read_classes
+from leocod.weights.detectron2 import BESIDE, CELL_ANCHORS, PIXEL_MEAN, PIXEL_STD, convert_detectron2, translate
 from leocod.weights.fitting import copy_into
-from leocod.weights.names import VOC, coco
+from leocod.weights.names import COCO, VOC
 
-C4 = "resnet50-c4"
 CLASSES = ("mug", "Motorcycle", "dining table", "dog")
 """Two that VOC spells differently, one that it does not know, one as it is."""
 OPTIONS = FasterRCNNOptions(short_side=96, proposals=16, proposals_at_test=16)
@@ -61,7 +63,7 @@ def fresh(made: FasterRCNNDetector) -> nn.Module:
 
 @pytest.fixture(scope="module")
 def detector(made: FasterRCNNDetector, fresh: nn.Module, file: Path) -> FasterRCNNDetector:
-    start(made.model, CLASSES, str(file), architecture=C4)
+    load_weights(made, str(file))
     return made
 
 
@@ -75,6 +77,14 @@ def few(**more: np.ndarray) -> dict[str, np.ndarray]:
     """Enough to be known as a file of Detectron2 with VOC's classes."""
     rows = np.zeros((21, 2), np.float32)
     return {"proposal_generator.x": np.zeros(1), "roi_heads.box_predictor.cls_score.weight": rows, **more}
+
+
+def with_layout(detector: FasterRCNNDetector, **changes: Any) -> FasterRCNNDetector:
+    """The detector as if its network were another one."""
+    twin = copy.copy(detector)
+    assert detector.backbone_layout is not None
+    twin.backbone_layout = replace(detector.backbone_layout, **changes)
+    return twin
 
 
 def written(path: Path, content: Arrays, protocol: int = 4) -> str:
@@ -133,7 +143,7 @@ def test_the_stem_takes_red_first(arrays: Arrays, detector: FasterRCNNDetector) 
 
 
 def test_every_tensor_of_the_network_has_a_name_in_detectron2(arrays: Arrays, made: FasterRCNNDetector) -> None:
-    renamed = {our_name(name) for name in arrays} - set(BESIDE)
+    renamed = {translate(name) for name in arrays} - set(BESIDE)
 
     assert renamed == set(made.model.state_dict())
 
@@ -143,14 +153,14 @@ def test_a_pickle_of_protocol_2_and_without_what_lies_beside_the_weights_is_read
 ) -> None:
     bare = {name: np.zeros_like(value) for name, value in arrays.items() if name not in BESIDE}
     bare["backbone.stem.conv1.weight"] = arrays["backbone.stem.conv1.weight"]
-    model = copy.deepcopy(detector.model)
-    model.backbone.body.conv1.weight.detach().zero_()
+    fresh = detector.clone()
+    fresh.model.backbone.body.conv1.weight.detach().zero_()
 
-    start(model, CLASSES, written(tmp_path, bare, protocol=2), architecture=C4)
+    load_weights(fresh, written(tmp_path, bare, protocol=2))
 
     stem = torch.tensor(arrays["backbone.stem.conv1.weight"])
-    assert torch.equal(model.backbone.body.conv1.weight, stem.flip(1))
-    assert not model.rpn.head.cls_logits.weight.any()
+    assert torch.equal(fresh.model.backbone.body.conv1.weight, stem.flip(1))
+    assert not fresh.model.rpn.head.cls_logits.weight.any()
 
 
 def test_a_state_dict_that_detectron2_saved_by_torch_is_read(
@@ -159,36 +169,36 @@ def test_a_state_dict_that_detectron2_saved_by_torch_is_read(
     tensors = {name: torch.zeros(1).expand(value.shape) for name, value in arrays.items() if name not in BESIDE}
     tensors["backbone.stem.conv1.norm.bias"] = torch.arange(64.0)
     torch.save({"model": tensors, "iteration": 3}, tmp_path / "model_final.pth")
-    model = copy.deepcopy(detector.model)
+    fresh = detector.clone()
 
-    start(model, CLASSES, str(tmp_path / "model_final.pth"), architecture=C4)
+    load_weights(fresh, str(tmp_path / "model_final.pth"))
 
-    assert torch.equal(model.backbone.body.bn1.bias, torch.arange(64.0))
-    assert not model.roi_heads.box_predictor.cls_score.weight[2].any()
+    assert torch.equal(fresh.model.backbone.body.bn1.bias, torch.arange(64.0))
+    assert not fresh.model.roi_heads.box_predictor.cls_score.weight[2].any()
 
 
 def test_its_classes_are_known_by_their_number(tmp_path: Path) -> None:
     rows = np.zeros((81, 2), np.float32)
     of_coco = few(**{"roi_heads.box_predictor.cls_score.weight": rows})
 
-    assert known_classes(written(tmp_path, few()), architecture=C4) == VOC
-    assert known_classes(written(tmp_path, of_coco), architecture=C4) == coco()
+    assert read_classes(written(tmp_path, few())) == VOC
+    assert read_classes(written(tmp_path, of_coco)) == COCO
 
 
 def test_classes_of_another_number_must_be_named(tmp_path: Path) -> None:
     rows = np.zeros((3, 2), np.float32)
     file = written(tmp_path, few(**{"roi_heads.box_predictor.cls_score.weight": rows}))
 
-    assert known_classes(file, architecture=C4, names=["mug", "cup"]) == ("mug", "cup")
+    assert read_classes(file, names=["mug", "cup"]) == ("mug", "cup")
     with pytest.raises(InvalidData, match=r"weights\.pkl does not name its 2 classes.*names="):
-        known_classes(file, architecture=C4)
+        read_classes(file)
 
 
 def test_a_file_without_a_class_layer_is_told(tmp_path: Path) -> None:
     file = written(tmp_path, {"backbone.res2.0.conv1.weight": np.zeros(1, np.float32)})
 
     with pytest.raises(InvalidData, match=r"no roi_heads\.box_predictor\.cls_score\.weight"):
-        known_classes(file, architecture=C4)
+        read_classes(file)
 
 
 def test_a_missing_an_unknown_and_a_misshapen_array_are_named(arrays: Arrays, detector: FasterRCNNDetector) -> None:
@@ -202,7 +212,7 @@ def test_a_missing_an_unknown_and_a_misshapen_array_are_named(arrays: Arrays, de
         match=r"missing: rpn\.head\.conv\.0\.0\.bias; unknown: mask_head\.deconv\.weight; of another shape: "
         r"backbone\.body\.layer1\.1\.conv1\.weight \(64 x 64 x 3 x 3, should be 64 x 256 x 1 x 1\)",
     ):
-        copy_into(detector.model, CLASSES, from_detectron2("the file", tensors, None))
+        copy_into(detector, convert_detectron2("the file", tensors, None))
 
 
 @pytest.mark.parametrize(
@@ -218,21 +228,26 @@ def test_weights_for_other_pixels_or_anchors_are_refused(
     tmp_path: Path, detector: FasterRCNNDetector, name: str, value: np.ndarray
 ) -> None:
     with pytest.raises(InvalidData, match=rf"weights\.pkl was trained with {name}"):
-        start(detector.model, CLASSES, written(tmp_path, few(**{name: value})), architecture=C4)
+        load_weights(detector, written(tmp_path, few(**{name: value})))
 
 
 def test_its_stride_is_in_the_1x1_convolution(tmp_path: Path, detector: FasterRCNNDetector) -> None:
     with pytest.raises(InvalidData, match=r"Set `detector\.stride_in_1x1=true`"):
-        start(detector.model, CLASSES, written(tmp_path, few()), architecture=C4, stride_in_1x1=False)
+        load_weights(with_layout(detector, stride_in_1x1=False), written(tmp_path, few()))
+
+
+def test_a_detector_without_a_torchvision_backbone_is_told_what_it_is_for(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match=r"which Tiny is not\. Set"):
+        load_weights(Tiny(CLASSES, TinyOptions(weights=None)), written(tmp_path, few()))
 
 
 def test_it_fits_no_other_architecture(tmp_path: Path, detector: FasterRCNNDetector) -> None:
     with pytest.raises(InvalidData, match=r"which resnet50-fpn is not\. Set"):
-        start(detector.model, CLASSES, written(tmp_path, few()), architecture="resnet50-fpn")
+        load_weights(with_layout(detector, architecture="resnet50-fpn"), written(tmp_path, few()))
 
 
 def test_a_number_in_place_of_the_class_layer_is_told(tmp_path: Path) -> None:
     scores = "roi_heads.box_predictor.cls_score.weight"
 
     with pytest.raises(InvalidData, match=r"weights\.pkl does not name its 0 classes"):
-        known_classes(written(tmp_path, few(**{scores: np.float32(1)})), architecture=C4)
+        read_classes(written(tmp_path, few(**{scores: np.float32(1)})))

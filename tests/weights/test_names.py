@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leocod.weights.names import BACKGROUND, NOTHING, VOC, classes_of, coco, coco_rows, row_of, spelling
+from leocod.weights.names import BACKGROUND, COCO, COCO_ROWS, UNUSED, VOC, find_row, normalise, select_classes
 
 # The first 20 of OAK's class list, which are VOC's.
 OAK = (
@@ -14,43 +14,43 @@ OAK = (
 
 
 def test_each_of_oaks_first_classes_is_the_voc_class_of_the_same_number() -> None:
-    assert [row_of(name, VOC) for name in OAK] == list(range(20))
+    assert [find_row(name, VOC) for name in OAK] == list(range(20))
 
 
 def test_every_voc_class_is_a_class_of_coco() -> None:
-    found = [row_of(name, coco()) for name in VOC]
+    found = [find_row(name, COCO) for name in VOC]
 
     assert None not in found
     assert len(set(found)) == 20
 
 
 def test_coco_has_80_classes_and_torchvision_91_rows_of_it() -> None:
-    assert len(coco()) == 80
-    assert len(coco_rows()) == 91
-    assert coco_rows()[:2] == (BACKGROUND, "person")
-    assert (coco()[0], coco()[-1]) == ("person", "toothbrush")
+    assert len(COCO) == 80
+    assert len(COCO_ROWS) == 91
+    assert COCO_ROWS[:2] == (BACKGROUND, "person")
+    assert (COCO[0], COCO[-1]) == ("person", "toothbrush")
 
 
 @pytest.mark.parametrize(("one", "two"), [("Dining Table", "dining_table"), ("tv-monitor", "TV"), ("Sofa", "couch")])
 def test_case_gaps_and_known_synonyms_do_not_matter(one: str, two: str) -> None:
-    assert spelling(one) == spelling(two)
+    assert normalise(one) == normalise(two)
 
 
 @pytest.mark.parametrize(("one", "two"), [("ship", "boat"), ("phone", "cell phone"), ("computer", "tv")])
 def test_words_that_only_come_near_are_different_classes(one: str, two: str) -> None:
-    assert spelling(one) != spelling(two)
+    assert normalise(one) != normalise(two)
 
 
 def test_the_exact_name_goes_before_one_that_means_the_same() -> None:
     rows = ("monitor", "tv")
 
-    assert (row_of("tv", rows), row_of("monitor", rows), row_of("TV", rows)) == (1, 0, 0)
+    assert (find_row("tv", rows), find_row("monitor", rows), find_row("TV", rows)) == (1, 0, 0)
 
 
 def test_rows_that_are_no_class_are_never_found() -> None:
-    rows = (BACKGROUND, NOTHING, "mug")
+    rows = (BACKGROUND, UNUSED, "mug")
 
-    assert row_of("n/a", rows) is None
-    assert row_of(NOTHING, rows) is None
-    assert row_of("background", rows) is None
-    assert classes_of(rows) == ("mug",)
+    assert find_row("n/a", rows) is None
+    assert find_row(UNUSED, rows) is None
+    assert find_row("background", rows) is None
+    assert select_classes(rows) == ("mug",)

@@ -12,15 +12,14 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from leocod.detectors.tiny import Tiny, TinyOptions, tiny_model
+from leocod.detectors.tiny import Tiny, TinyOptions, build_tiny
 from leocod.errors import InvalidData, InvalidRun
 from leocod.events import RunFinished, RunStarted, StepFinished
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.strategies.incremental import Incremental
 from leocod.types import Step
-from leocod.weights.names import BACKGROUND
-from leocod.weights.saved import from_checkpoint, from_run, from_safetensors, read_weights, save_weights
+from leocod.weights.saved import read_checkpoint, read_run, read_safetensors, read_weights, save_weights
 
 CLASSES = ("mug", "book", "car")
 
@@ -28,7 +27,7 @@ CLASSES = ("mug", "book", "car")
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "weights.safetensors"
-    save_weights(path, tiny_model(2, TinyOptions(weights=None)), ("mug", "car"), {"made_by": "test"})
+    save_weights(path, build_tiny(2, TinyOptions(weights=None)), ("mug", "car"), {"made_by": "test"})
     return path
 
 
@@ -49,15 +48,15 @@ def test_reading_gives_tensors_and_class_names(file: Path) -> None:
     tensors, classes = read_weights(file)
 
     assert classes == ("mug", "car")
-    assert set(tensors) == set(tiny_model(2, TinyOptions(weights=None)).state_dict())
-    assert from_safetensors(file).rows == (BACKGROUND, "mug", "car")
+    assert set(tensors) == set(build_tiny(2, TinyOptions(weights=None)).state_dict())
+    assert read_safetensors(file).rows == ("mug", "car")
 
 
 def test_the_options_of_an_exported_detector_are_heeded(tmp_path: Path) -> None:
-    model = tiny_model(1, TinyOptions(weights=None))
+    model = build_tiny(1, TinyOptions(weights=None))
     save_weights(tmp_path / "exported.safetensors", model, ("mug",), {"options": '{"stride_in_1x1": false}'})
 
-    assert from_safetensors(tmp_path / "exported.safetensors").stride_in_1x1 is False
+    assert read_safetensors(tmp_path / "exported.safetensors").stride_in_1x1 is False
 
 
 @pytest.mark.parametrize("classes", [None, "mug, car", '{"mug": 0}', "[1, 2]"])
@@ -88,12 +87,12 @@ def test_a_run_without_the_plug_in_gives_its_detector(
     learner = Incremental(a_detector())
     learner.learn(a_step())
 
-    brought = from_run(a_run(tmp_path, learner))
+    loaded = read_run(a_run(tmp_path, learner))
 
-    assert brought.rows == (BACKGROUND, *CLASSES)
-    assert "step_00001.pt" in brought.origin
+    assert loaded.rows == CLASSES
+    assert "step_00001.pt" in loaded.origin
     own = learner.detector.model.state_dict()
-    assert all(torch.equal(brought.tensors[name], value) for name, value in own.items())
+    assert all(torch.equal(loaded.tensors[name], value) for name, value in own.items())
 
 
 def test_a_run_with_the_plug_in_gives_its_slow_learner(
@@ -102,20 +101,20 @@ def test_a_run_with_the_plug_in_gives_its_slow_learner(
     learner = EfficientCLS(Incremental(a_detector()))
     learner.learn(a_step())
 
-    brought = from_run(a_run(tmp_path, learner))
+    loaded = read_run(a_run(tmp_path, learner))
 
     learners = (learner.slow, learner.strategy.detector)
     slow, fast = (one.state_dict()["weights"]["rpn.head.cls_logits.bias"] for one in learners)
     assert not torch.equal(slow, fast)
-    assert torch.equal(brought.tensors["rpn.head.cls_logits.bias"], slow)
+    assert torch.equal(loaded.tensors["rpn.head.cls_logits.bias"], slow)
 
 
 def test_a_directory_that_is_no_run_and_a_run_without_a_checkpoint_are_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidRun, match=r"no config\.yaml"):
-        from_run(tmp_path)
+        read_run(tmp_path)
     (tmp_path / "config.yaml").touch()
     with pytest.raises(InvalidRun, match="no checkpoint yet"):
-        from_run(tmp_path)
+        read_run(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def test_odd_class_names_are_told_in_one_line(tmp_path: Path, metadata: dict[str
     save_file({"w": torch.zeros(1)}, tmp_path / "odd.safetensors", metadata=metadata)
 
     with pytest.raises(InvalidData, match=rf"odd\.safetensors.*{said}") as told:
-        from_safetensors(tmp_path / "odd.safetensors")
+        read_safetensors(tmp_path / "odd.safetensors")
     assert str(told.value).isprintable()
 
 
@@ -141,15 +140,15 @@ def test_odd_options_say_nothing_of_the_stride(tmp_path: Path, options: str) -> 
     metadata = {"classes": '["mug"]', "options": options}
     save_file({"w": torch.zeros(1)}, tmp_path / "odd.safetensors", metadata=metadata)
 
-    assert from_safetensors(tmp_path / "odd.safetensors").stride_in_1x1 is None
+    assert read_safetensors(tmp_path / "odd.safetensors").stride_in_1x1 is None
 
 
 @pytest.mark.parametrize("kind", [torch.float8_e4m3fn, torch.complex64])
 def test_numbers_that_no_network_takes_are_told(tmp_path: Path, kind: torch.dtype) -> None:
     save_file({"w\n": torch.zeros(2, dtype=kind)}, tmp_path / "odd.safetensors", metadata={"classes": '["mug"]'})
 
-    with pytest.raises(InvalidData, match=r"odd\.safetensors: of 'w\\n', it holds \w+, no plain numbers"):
-        from_safetensors(tmp_path / "odd.safetensors")
+    with pytest.raises(InvalidData, match=r"odd\.safetensors: tensor 'w\\n' holds \w+, no plain numbers"):
+        read_safetensors(tmp_path / "odd.safetensors")
 
 
 def test_a_header_of_any_length_is_told_in_one_line(tmp_path: Path) -> None:
@@ -157,7 +156,7 @@ def test_a_header_of_any_length_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "odd.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
 
     with pytest.raises(InvalidData, match=r"odd\.safetensors is not a readable safetensors file") as told:
-        from_safetensors(tmp_path / "odd.safetensors")
+        read_safetensors(tmp_path / "odd.safetensors")
     assert str(told.value).isprintable()
     assert len(str(told.value)) < 1000
 
@@ -166,4 +165,4 @@ def test_a_checkpoint_with_something_else_for_weights_is_told(tmp_path: Path) ->
     state = {"learner": {"detector": {"weights": {"w": 1}}}, "classes": ["mug"], "config": {"detector": {}}}
 
     with pytest.raises(InvalidData, match=r"a\.pt is a checkpoint whose weights"):
-        from_checkpoint(tmp_path / "a.pt", state)
+        read_checkpoint(tmp_path / "a.pt", state)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.detectors.tiny import Tiny, TinyOptions, tiny_model
+from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidData
 from leocod.events import RunFinished, RunStarted, StepFinished
+from leocod.networks.base import BackboneLayout
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.strategies.incremental import Incremental
-from leocod.weights import known_classes, save_weights, start
+from leocod.weights import load_weights, read_classes, save_weights
 
 CLASSES = ("mug", "car")
 
@@ -46,19 +47,20 @@ def test_a_detector_starts_from_what_leocod_wrote(tmp_path: Path, kind: str) -> 
     own, given = (one.model.roi_heads.box_predictor.cls_score.weight for one in (detector, source))
     assert torch.equal(own[[0, 2]], given[[0, 1]])
     assert not torch.equal(own[1], given[1])
-    assert known_classes(str(files[kind]), architecture="tiny") == CLASSES
+    assert read_classes(str(files[kind])) == CLASSES
 
 
 def test_a_run_with_the_stride_elsewhere_is_refused(tmp_path: Path) -> None:
     run = a_run(tmp_path, Incremental(Tiny(CLASSES, TinyOptions(weights=None))))
-    model = tiny_model(2, TinyOptions(weights=None))
+    detector = Tiny(CLASSES, TinyOptions(weights=None))
+    detector.backbone_layout = BackboneLayout("a network with the choice", {}, (), (), stride_in_1x1=False)
 
     with pytest.raises(InvalidData, match=r"step_00000\.pt was trained with the stride in the 1x1"):
-        start(model, CLASSES, str(run), architecture="resnet50-c4", stride_in_1x1=False)
+        load_weights(detector, str(run))
 
 
 def test_no_source_brings_no_classes() -> None:
-    assert known_classes(None, architecture="tiny") == ()
+    assert read_classes(None) == ()
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_no_source_brings_no_classes() -> None:
     [
         ("weights.h5", b"", r"unknown ending '\.h5'.*may be a \.safetensors file"),
         ("weights", b"", r"unknown ending ''"),
-        ("weights.pkl", pickle.dumps({"conv1_w": np.zeros(1)}), r"tensors such as 'conv1_w', of no network"),
+        ("weights.pkl", pickle.dumps({"conv1_w": np.zeros(1)}), r"tensors such as 'conv1_w', of no known network"),
         ("weights.pth", b"garbage", "cannot be read as tensors"),
         ("weights.pkl", b"garbage", "not a whole pickle"),
         ("weights.safetensors", b"garbage", "not a readable safetensors"),
@@ -76,13 +78,13 @@ def test_a_file_of_no_known_kind_is_told_with_its_name(tmp_path: Path, name: str
     (tmp_path / name).write_bytes(content)
 
     with pytest.raises(InvalidData, match=rf"{name} .*{told}|{name} {told}"):
-        known_classes(str(tmp_path / name), architecture="tiny")
+        read_classes(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ({"stranger.weight": torch.zeros(1)}, r"tensors such as 'stranger\.weight', of no network"),
+        ({"stranger.weight": torch.zeros(1)}, r"tensors such as 'stranger\.weight', of no known network"),
         ({"epoch": 3}, "'epoch' is not a tensor"),
         ({"model": 3}, "holds no state dict"),
         ({}, "holds no state dict"),
@@ -94,12 +96,12 @@ def test_a_state_of_no_known_network_is_told(tmp_path: Path, content: Any, told:
     torch.save(content, tmp_path / "weights.pt")
 
     with pytest.raises(InvalidData, match=rf"weights\.pt.*{told}"):
-        known_classes(str(tmp_path / "weights.pt"), architecture="tiny")
+        read_classes(str(tmp_path / "weights.pt"))
 
 
 def test_a_source_that_is_not_there_is_named_with_what_may_be_given(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match=r"No weights file \S+nowhere\.pkl\. `detector\.weights` may be"):
-        known_classes(str(tmp_path / "nowhere.pkl"), architecture="tiny")
+        read_classes(str(tmp_path / "nowhere.pkl"))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_odd_names_in_a_file_are_told_in_one_short_line(tmp_path: Path, content:
     torch.save(content, tmp_path / "odd.pth")
 
     with pytest.raises(InvalidData, match=said) as told:
-        known_classes(str(tmp_path / "odd.pth"), architecture="tiny")
+        read_classes(str(tmp_path / "odd.pth"))
     assert str(told.value).isprintable()
     assert len(str(told.value)) < len(str(tmp_path)) + 600
 
@@ -118,5 +120,5 @@ def test_an_odd_ending_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.\x1b").touch()
 
     with pytest.raises(InvalidData, match=r"the unknown ending '\.\\x1b'") as told:
-        known_classes(str(tmp_path / "a.\x1b"), architecture="tiny")
+        read_classes(str(tmp_path / "a.\x1b"))
     assert str(told.value).isprintable()

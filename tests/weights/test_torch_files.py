@@ -140,8 +140,8 @@ def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
         (torch.zeros(1).expand(2**40), "many times more numbers than the file"),
         (torch.eye(2).to_sparse(), "asks for"),
         (torch.zeros(2, device="meta"), "asks for"),
-        (torch.zeros(2, dtype=torch.complex64), "of 'w', it holds complex64"),
-        (torch.zeros(2).to(torch.float8_e4m3fn), "asks for|of 'w', it holds float8_e4m3fn"),
+        (torch.zeros(2, dtype=torch.complex64), "tensor 'w' holds complex64"),
+        (torch.zeros(2).to(torch.float8_e4m3fn), "asks for|tensor 'w' holds float8_e4m3fn"),
     ],
     ids=["expanded", "sparse", "meta", "complex", "float8"],
 )

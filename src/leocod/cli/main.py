@@ -239,7 +239,7 @@ def predict(
     device: Device = None,
 ) -> None:
     """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
-    from leocod.export.predict import check_source, frames_progress
+    from leocod.export.predict import check_source, make_progress
     from leocod.export.predict import predict as write_predictions
     from leocod.files.run_directory import RunDirectory, find_free_path, refuse_if_taken
     from leocod.run.experiment import load_learner
@@ -249,14 +249,14 @@ def predict(
     target = out or find_free_path(directory.path / "predictions" / source.resolve().stem)
     refuse_if_taken(target)
     learner, classes = load_learner(directory, device)
-    with frames_progress(console) as progress:
+    with make_progress(console) as progress:
         count = write_predictions(
             source,
             target,
             learner.predict,
             classes,
             threshold=threshold,
-            watch=lambda looked_at, total: progress.track(looked_at, total=total),
+            track=lambda predicted, total: progress.track(predicted, total=total),
             tell=_say,
         )
     _say(f"{pluralize(count, 'frame')}: {target}")

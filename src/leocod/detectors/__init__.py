@@ -1,1 +1,1 @@
-"""What finds objects in a frame. Every file but base.py is one choice of `detector:`."""
+"""Detectors. Every file but base.py is one choice of `detector:`."""

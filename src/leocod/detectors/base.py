@@ -1,4 +1,4 @@
-"""What a detector answers: two verbs, loss and predict."""
+"""What every detector does: `loss` to learn, `predict` to detect."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from leocod.find import Kind
-from leocod.networks.network import Precision
+from leocod.networks.base import Precision
 from leocod.settings import Settings
 from leocod.types import Detections, Images, Labels
 
 
 @runtime_checkable
 class Detector(Protocol):
-    """Finds objects in images, and says how wrong it is about labelled ones.
+    """Detects objects in images, and computes losses for labelled ones.
 
-    A class in `detectors/<name>.py` also has `Options`, a Settings class, and is built as
-    `Detector(classes, options, seed=...)`; `known_classes(options)` names the classes of its starting weights, for a
-    class list that grows.
+    A class in `detectors/<name>.py` has `Options`, a Settings class, and is built as
+    `Detector(classes, options, seed=...)`. `leocod.networks.base.BaseDetector` does for a torch module all but `loss`,
+    `detect` and `class_layers`.
     """
 
     Options: ClassVar[type[Settings]]
@@ -30,39 +30,39 @@ class Detector(Protocol):
 
     @staticmethod
     def known_classes(options: Any) -> tuple[str, ...]:
-        """The classes that its starting weights know."""
+        """The classes that its starting weights know, for a class list that grows."""
         ...
 
     classes: tuple[str, ...]
     learning_rate: float
-    """The rate at which this network learns well online."""
+    """The learning rate at which this network learns well online."""
     precision: Precision
-    """The numbers it computes with; its weights are float32 all the same."""
+    """The numbers that it computes with; its weights are always float32."""
     frames_at_once: int | None
-    """Frames that fit through it together; None: as many as there are. Losses of one size do not depend on it."""
+    """Frames that go through the network together; None: as many as there are. Losses depend on it by rounding only."""
 
     def loss(self, images: Images, labels: Sequence[Labels], seeds: Sequence[int] | None = None) -> dict[str, Tensor]:
         """Named losses, one value a frame, in training mode, with the labels' weights applied.
 
-        Their mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its
-        seed, for what is drawn by chance, and not on the frames beside it (but for the padding where their sizes
-        differ): a batch may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits
-        and weigh them, `logits` is the mean squared distance of `class_logits` at the boxes from them.
+        The mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its seed
+        (for what is drawn by chance) and not on the frames beside it, except for padding where sizes differ: a batch
+        may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits that have a weight,
+        the loss `logits` is the mean squared distance of `class_logits` at the boxes from them.
         """
         ...
 
     def predict(self, images: Images) -> list[Detections]:
-        """What is in the images: no gradient, evaluation mode, and the mode put back."""
+        """What is in the images, best score first. Computes no gradients and leaves the detector as it was."""
         ...
 
     def to(self, device: str, precision: Precision = "float32", frames_at_once: int | None = None) -> Self:
-        """Move the network to a device; choose the numbers it computes with there, and how many frames at once."""
+        """Move the network to a device, and choose the precision and how many frames go through it together."""
         ...
 
     def extend_classes(self, names: Sequence[str]) -> dict[str, Tensor]:
         """Add classes at the end of the list. Nothing that was learnt changes.
 
-        Returns, for every parameter that has grown, where each of its old rows is now; they stay the same objects.
+        Returns where the old rows are now, for every parameter that has grown. Parameters stay the same objects.
         """
         ...
 
@@ -75,16 +75,24 @@ class Detector(Protocol):
         ...
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
-        """What the classifier says of given boxes, an image at a time: boxes x outputs, background first."""
+        """The classifier's logits at given boxes, for each image: boxes x (background, then classes).
+
+        A detector may raise InvalidConfig: then strategies that store logits cannot use it.
+        """
         ...
 
     def distillation(
         self, images: Images, teacher: Self, *, classes: Sequence[int], temperature: float
     ) -> dict[str, Tensor]:
-        """How far this detector is from another one, as named losses, one value a frame.
+        """How far this detector is from a teacher, as named losses, one value a frame.
 
-        `classes` are those that the other one knows: what it says of others is of no interest.
+        `classes` are those that the teacher knows; others are not compared. A detector may raise InvalidConfig: then
+        strategies that distil cannot use it.
         """
+        ...
+
+    def region_head_parameters(self) -> dict[str, nn.Parameter]:
+        """The learnt weights of the head that classifies regions, first layer first; empty where there is none."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
@@ -100,7 +108,7 @@ class Detector(Protocol):
         ...
 
     def follow(self, other: Self, *, keep: float) -> None:
-        """Move all floating-point state towards another's: own x keep + other's x (1 - keep). Copy the rest."""
+        """Move all floating-point state towards the other's: own x keep + other's x (1 - keep). Copy the rest."""
         ...
 
 

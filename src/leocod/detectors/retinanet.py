@@ -1,32 +1,32 @@
-"""RetinaNet, a detector of one stage: no proposals, no regions. Efficient-CLS wraps it as it wraps any other."""
+"""RetinaNet, a detector of one stage: it has no proposals and no regions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-import torch
 from pydantic import Field
 from torch import nn
 from torchvision.models.detection import RetinaNet
 from torchvision.models.detection.backbone_utils import mobilenet_backbone, resnet_fpn_backbone
 from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
-from leocod.networks.backbones import PYRAMID, BackboneOptions
-from leocod.networks.normalisation import fold, settle
+from leocod.networks.backbones import PYRAMID_CHANNELS, BackboneOptions
+from leocod.networks.base import BackboneLayout, fork_rng
+from leocod.networks.normalisation import estimate_variances, fold
 from leocod.networks.one_stage import OneStage
-from leocod.weights import known_classes, start
+from leocod.weights import load_weights, read_classes
 
 
 class RetinaNetOptions(BackboneOptions):
     """Options of RetinaNet."""
 
     backbone: Literal["resnet50-fpn", "resnet18-fpn", "mobilenet_v2-fpn"] = "resnet50-fpn"
-    """What looks at the frame. With `resnet50-fpn` it is torchvision's RetinaNet, name by name."""
+    """The network that computes features. With `resnet50-fpn` it is torchvision's RetinaNet, name by name."""
     candidates: int = Field(1000, ge=1)
-    """Best scores in each level of the features that may become detections."""
+    """The best scores in each level of the features, of which detections are made."""
     detections: int = Field(300, ge=1)
-    """Detections in a frame, at most."""
+    """The most detections in a frame."""
 
 
 class RetinaNetDetector(OneStage):
@@ -36,29 +36,34 @@ class RetinaNetDetector(OneStage):
 
     def __init__(self, classes: Sequence[str], options: RetinaNetOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or RetinaNetOptions()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = retinanet_model(len(classes), self.options)
+        with fork_rng(seed):
+            model = build_retinanet(len(classes), self.options)
             if self.options.weights is None:
-                settle(model)
-        if self.options.weights is not None:
-            start(model, classes, self.options.weights, architecture=f"retinanet-{self.options.backbone}")
-        fold(model)
+                estimate_variances(model)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
+        self.backbone_layout = BackboneLayout(
+            f"retinanet-{self.options.backbone}",
+            {"": "backbone.body."},
+            model.transform.image_mean,
+            model.transform.image_std,
+        )
+        if self.options.weights is not None:
+            load_weights(self, self.options.weights)
+        fold(model)
 
     @staticmethod
     def known_classes(options: RetinaNetOptions) -> tuple[str, ...]:
         """The classes of the weights that it starts from."""
-        return known_classes(options.weights, architecture=f"retinanet-{options.backbone}")
+        return read_classes(options.weights)
 
 
-def retinanet_model(classes: int, options: RetinaNetOptions) -> RetinaNet:
-    """The network. Its anchors are torchvision's, from 32 pixels of the input on: they belong to the strides of the
-    pyramid, 8 to 128, and not to the size of the input."""
+def build_retinanet(classes: int, options: RetinaNetOptions) -> RetinaNet:
+    """Build the network. Its anchors are torchvision's, from 32 pixels of the input on: they belong to the strides of
+    the pyramid, 8 to 128, and not to the size of the input."""
     short_side, long_side = options.input_sides
     model = RetinaNet(
-        _pyramid(options),
-        # Torch makes no layer without outputs: an empty class list has the rows of one class, and they are cut away.
+        _build_pyramid(options),
+        # Torch cannot make a layer without outputs: for an empty class list the rows of one class are made and removed.
         max(classes, 1),
         min_size=short_side,
         max_size=long_side,
@@ -73,10 +78,10 @@ def retinanet_model(classes: int, options: RetinaNetOptions) -> RetinaNet:
     return model
 
 
-def _pyramid(options: RetinaNetOptions) -> nn.Module:
+def _build_pyramid(options: RetinaNetOptions) -> nn.Module:
     """Features of strides 8, 16 and 32, and two coarser levels made of the last."""
-    learnt = options.own.stages - options.stages_frozen
-    coarser = LastLevelP6P7(PYRAMID, PYRAMID)
+    learnt = options.defaults.stages - options.frozen_stages
+    coarser = LastLevelP6P7(PYRAMID_CHANNELS, PYRAMID_CHANNELS)
     pyramid: nn.Module
     match options.backbone:
         case "resnet50-fpn" | "resnet18-fpn":

@@ -1,4 +1,4 @@
-"""A very small Faster R-CNN with shipped weights: learns on one CPU core. For quickstart, tests and our own tables."""
+"""A very small Faster R-CNN with weights in the package. It learns on one CPU core: quickstart, tests, our tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
@@ -15,14 +14,15 @@ from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.ops import Conv2dNormActivation
 
 from leocod.networks.backbones import Anchors
+from leocod.networks.base import fork_rng
 from leocod.networks.region_head import RegionHead
 from leocod.networks.roi_align import RoIAlign
 from leocod.networks.two_stage import TwoStage
 from leocod.settings import Settings
-from leocod.weights import known_classes, start
+from leocod.weights import load_weights, read_classes
 
 START = Path(__file__).with_name("tiny_start.safetensors")
-"""The shipped weights: a detector of 8 classes, trained in a world of its own."""
+"""The weights in the package: a detector of 8 classes, trained in a built-in world that no run uses."""
 STRIDE = 8
 CHANNELS = 64
 POOLED = 5
@@ -32,21 +32,22 @@ class TinyOptions(Settings):
     """Options of the tiny detector."""
 
     weights: str | None = "start"
-    """Where learning starts: `start` is the shipped file, made by `leocod pretrain`; or a path; or null for chance."""
+    """Where learning starts: `start`, the weights in the package, made by `leocod pretrain`; or a path. Null: random
+    weights."""
     learning_rate: float = Field(5e-4, gt=0)
-    """Of Adam. The paper's 1e-4 is for a large network and a stream of thousands of steps."""
+    """Learning rate of Adam. The paper's 1e-4 is for a large network and a stream of thousands of steps."""
     short_side: int = Field(96, ge=32)
-    """Frames are resized to this."""
+    """Frames are resized so that their short side is this."""
     regions: int = Field(64, ge=8)
-    """Regions trained on in a frame."""
+    """Regions of a frame that are trained on."""
     proposals: int = Field(96, ge=8)
-    """Regions looked at in a frame."""
+    """Proposals of a frame."""
     frozen: bool = True
-    """Leave the stem and the first stage as they start."""
+    """Whether the stem and the first stage do not learn."""
 
     @property
     def source(self) -> str | None:
-        """What the weights are read from."""
+        """The file that the weights are read from."""
         return str(START) if self.weights == "start" else self.weights
 
 
@@ -58,20 +59,19 @@ class Tiny(TwoStage):
     @staticmethod
     def known_classes(options: TinyOptions) -> tuple[str, ...]:
         """The classes of the weights that it starts from."""
-        return known_classes(options.source, architecture="tiny")
+        return read_classes(options.source)
 
     def __init__(self, classes: Sequence[str], options: TinyOptions | None = None, *, seed: int = 0) -> None:
         self.options = options or TinyOptions()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = tiny_model(len(classes), self.options)
-        if self.options.source is not None:
-            start(model, classes, self.options.source, architecture="tiny")
+        with fork_rng(seed):
+            model = build_tiny(len(classes), self.options)
         super().__init__(model, classes, learning_rate=self.options.learning_rate, seed=seed)
+        if self.options.source is not None:
+            load_weights(self, self.options.source)
 
 
-def tiny_model(classes: int, options: TinyOptions, *, normalised: bool = False) -> FasterRCNN:
-    """The network. `normalised`: with batch normalisation, for pre-training; later folded into the convolutions."""
+def build_tiny(classes: int, options: TinyOptions, *, normalised: bool = False) -> FasterRCNN:
+    """Build the network. `normalised`: with batch normalisation, for pre-training; later folded into convolutions."""
     model = FasterRCNN(
         TinyBackbone(normalised=normalised, frozen=options.frozen and not normalised),
         rpn_anchor_generator=Anchors([(12, 24, 48)]),
@@ -107,8 +107,8 @@ class TinyBackbone(nn.Module):
         self.lateral3 = nn.Conv2d(128, CHANNELS, 1)
         self.output = nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1)
         if frozen:
-            for part in (self.stem, self.stage1):
-                part.requires_grad_(False)
+            for stage in (self.stem, self.stage1):
+                stage.requires_grad_(False)
 
     def forward(self, images: Tensor) -> Tensor:
         middle = self.stage2(self.stage1(self.stem(images)))

@@ -1,1 +1,1 @@
-"""A run's detector as a file for other programs: written, loaded again, and held to the detector's own detections."""
+"""A run's detector as a file for other programs: written, loaded again, and compared with the detector."""

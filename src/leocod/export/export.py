@@ -1,4 +1,4 @@
-"""From a run to a file for other programs, which is there only if it finds what the run's detector finds."""
+"""Writes the detector of a run as a file for other programs, if the file detects what the detector detects."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from PIL import Image as PillowImage
 
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidData
-from leocod.export.agreement import Agreement, Cut, agreement
-from leocod.export.formats import Exported, Format, check_installed, known_format, read, write
-from leocod.export.predict import check_source, images
+from leocod.export.comparison import Comparison, compare_detections
+from leocod.export.formats import ExportInput, Format, check_installed, find_format, read, write
+from leocod.export.predict import check_source, read_images
 from leocod.files.run_directory import RunDirectory
+from leocod.networks.base import BaseDetector, ReportingLimits
 from leocod.run.config import load_run_config
 from leocod.run.experiment import load_learner
 from leocod.types import Image
@@ -24,43 +25,47 @@ ENDINGS: dict[Format, tuple[str, ...]] = {
     "torchscript": (".torchscript", ".pt"),
     "safetensors": (".safetensors",),
 }
-"""What a file of each kind is called."""
+"""The endings of a file of each format; the first is the default."""
 ANOTHER_SIZE = (133, 171)
-"""Height and width in which a picture is shown to a tracer."""
+"""Height and width of the picture that a graph is traced with."""
 
 
-def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None = None) -> tuple[Path, Agreement]:
+def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None = None) -> tuple[Path, Comparison]:
     """Write the detector of a run and compare the file with it on pictures: by default the run's samples.
 
-    Returns the file, and how near it is to the detector. On a difference that is more than rounding there is no file.
+    Returns the file, and how close it is to the detector. If they differ by more than rounding, no file is written.
     """
-    kind = known_format(kind)
+    kind = find_format(kind)
     check_installed(kind)
     directory = RunDirectory.open(run)
-    shown = _pictures(pictures or directory.samples, asked_for=pictures is not None)
+    compared_on = _read_pictures(pictures or directory.samples, asked_for=pictures is not None)
     file = out or directory.path / f"detector{ENDINGS[kind][0]}"
     _check_name(file, kind)
     detector = load_detector(directory)
-    exported = Exported(detector, load_run_config(directory.config), example=_resized(shown[0]))
+    exported = ExportInput(detector, load_run_config(directory.config), example=_resize(compared_on[0]))
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Under its own kind of name, by which a reader may know it.
+    # With the ending of its format, by which some readers know it.
     with TemporaryDirectory(dir=file.parent, prefix=".export-") as folder:
         temporary = Path(folder) / f"detector.{kind}"
         write(kind, exported, temporary)
         detect = read(kind, temporary, exported)
-        # One at a time, as the file takes them: beside a larger picture a small one would be padded.
-        expected, given = ([found for image in shown for found in one([image])] for one in (detector.predict, detect))
-        compared = agreement(expected, given, _cut(detector))
-        compared.require(str(file))
-        # Some writers keep a file to its owner.
+        # One at a time, as the file takes them: a small picture beside a larger one would be padded.
+        expected, actual = (
+            [detections for image in compared_on for detections in predict([image])]
+            for predict in (detector.predict, detect)
+        )
+        limits = detector.reporting_limits() if isinstance(detector, BaseDetector) else ReportingLimits()
+        comparison = compare_detections(expected, actual, limits)
+        comparison.require(str(file))
+        # Some writers make files that only their owner can read.
         copymode(directory.config, temporary)
         temporary.replace(file)
-    return file, compared
+    return file, comparison
 
 
 def load_detector(directory: RunDirectory) -> Detector:
-    """The detector that people use, as it was saved last: the slow learner where there is one."""
-    # In float32, whatever it learnt in: what a file computes with.
+    """The deployed detector of the newest checkpoint: the slow learner where there is one."""
+    # In float32, which files compute with, whatever it learnt in.
     return load_learner(directory, "cpu")[0].deployed_detector.to("cpu")
 
 
@@ -69,24 +74,17 @@ def _check_name(file: Path, kind: Format) -> None:
         raise InvalidData(f"{file} is a directory. Give --out a file name.")
     endings = ENDINGS[kind]
     if file.suffix not in endings:
-        raise InvalidData(f"--out is '{file}': it should end in {endings[0]}, by which others know what it is.")
+        raise InvalidData(f"--out is '{file}': it should end in {endings[0]}.")
 
 
-def _pictures(source: Path, *, asked_for: bool) -> list[Image]:
+def _read_pictures(source: Path, *, asked_for: bool) -> list[Image]:
     if not asked_for and not any(source.glob("*.png")):
         raise InvalidData(f"{source} has no pictures to compare on. Give some with --images.")
     check_source(source)
-    return [picture.image for picture in images(source)]
+    return [picture.image for picture in read_images(source)]
 
 
-def _resized(image: Image) -> Image:
-    """In a size that no compared picture is likely to have: what a tracer took for fixed would show."""
+def _resize(image: Image) -> Image:
+    """Resize to a size that no compared picture is likely to have, so that a size fixed by tracing would show."""
     height, width = ANOTHER_SIZE
     return np.asarray(PillowImage.fromarray(image).resize((width, height)))
-
-
-def _cut(detector: Detector) -> Cut:
-    """Where torchvision's models stop reporting: at a score, and at a number of detections."""
-    model = getattr(detector, "model", None)
-    last = getattr(model, "roi_heads", model)
-    return Cut(score=getattr(last, "score_thresh", 0.0), most=getattr(last, "detections_per_img", None))

@@ -1,11 +1,12 @@
 """The detector as one graph, from the pixels of an image of any size to boxes in that image.
 
-torchvision's models can be traced as they are, but do not find the same then. Here a copy of the network is mended:
+torchvision's models can be traced as they are, but then they detect slightly different things. A changed copy is traced
+here:
 
-- Traced, they take the size of the network's input from a 32-bit scale, and for some image sizes it is a pixel off.
-  Here it is taken from a 64-bit one, as everywhere else.
-- Traced, they suppress overlapping boxes of all classes at once, after moving the classes far apart. Otherwise this is
-  done for up to 1000 boxes only: a box that is moved far loses digits, and its overlap with others changes.
+- When traced, they compute the size of the network's input from a 32-bit scale; for some image sizes it is one pixel
+  off. The copy uses a 64-bit scale, as everywhere else.
+- When traced, they suppress overlapping boxes of all classes at once, after moving the classes far apart. When not
+  traced, they do this for up to 1000 boxes only: a box that is moved far loses digits, and its overlaps change.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from torchvision.ops import batched_nms, boxes, nms, remove_small_boxes
 
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidRun
-from leocod.networks.network import SMALLEST_BOX
 from leocod.networks.roi_align import RoIAlign
+from leocod.networks.torchvision_detector import SMALLEST_BOX
 
 MOVED_APART = 1000
-"""Boxes up to which torchvision's `batched_nms` moves the classes apart, on a CPU; of more it looks at each class."""
+"""Up to this number of boxes, torchvision's `batched_nms` moves the classes apart on a CPU; above, it takes each class
+by itself."""
 NOT_OF_CLASS = -1.0
-"""The score of a box in a class that it is not of: less than any."""
+"""The score of a box for all classes but its own: less than any."""
 
 
 class Graph(nn.Module):
@@ -41,7 +43,7 @@ class Graph(nn.Module):
 
     def __init__(self, detector: Detector) -> None:
         super().__init__()
-        self.model = _exportable(detector)
+        self.model = _make_traceable(detector)
         # The background is torchvision's class 0 in a Faster R-CNN; a RetinaNet has none.
         self.first_class = 1 if isinstance(self.model, FasterRCNN) else 0
         self.eval()
@@ -52,25 +54,25 @@ class Graph(nn.Module):
         return found["boxes"], found["scores"], found["labels"] - self.first_class
 
 
-def _exportable(detector: Detector) -> nn.Module:
-    """A copy of the network, on the CPU, whose parts can be traced."""
+def _make_traceable(detector: Detector) -> nn.Module:
+    """A copy of the network, on the CPU, that can be traced."""
     model = getattr(detector, "model", None)
     if not isinstance(model, FasterRCNN | RetinaNet):
         raise InvalidRun(
-            f"A {type(detector).__name__} is not built around a torchvision Faster R-CNN or RetinaNet, and only these "
-            "become a graph. Export its weights: --format safetensors."
+            f"A {type(detector).__name__} is not built around a torchvision Faster R-CNN or RetinaNet; only these can "
+            "be exported as a graph. Export its weights: --format safetensors."
         )
     twin: Any = copy.deepcopy(model).cpu().requires_grad_(False)
     twin.transform = ExactResize(twin.transform, smallest_box=getattr(detector, "smallest_box", SMALLEST_BOX))
     if isinstance(twin, FasterRCNN) and isinstance(pool := twin.roi_heads.box_roi_pool, RoIAlign):
-        # The operator that every runtime has.
+        # Every runtime has this operator.
         twin.roi_heads.box_roi_pool = pool.operator
     ready: nn.Module = twin.eval()
     return ready
 
 
 class ExactResize(GeneralizedRCNNTransform):  # type: ignore[misc]  # no types there
-    """Resizes to the size that the detector itself would."""
+    """Resizes to the same size as the detector."""
 
     def __init__(self, like: GeneralizedRCNNTransform, *, smallest_box: float) -> None:
         super().__init__(like.min_size, like.max_size, like.image_mean, like.image_std, like.size_divisible)
@@ -80,16 +82,16 @@ class ExactResize(GeneralizedRCNNTransform):  # type: ignore[misc]  # no types t
 
     def resize(self, image: Tensor, target: dict[str, Tensor] | None = None) -> tuple[Tensor, dict[str, Tensor] | None]:
         size = torch._shape_as_tensor(image)[-2:].double()
-        # A tensor by a tensor: a number by a tensor is computed as a product, which rounds in another way.
+        # Tensor divided by tensor: a number divided by a tensor is computed as a product, which rounds differently.
         scales = torch.tensor([self.short, self.long], dtype=torch.float64) / torch.stack([size.min(), size.max()])
         height, width = (size * scales.min()).floor().long().unbind()
-        # Kept as tensors, which a trace can follow.
+        # Tensors, which a trace can follow.
         size_to: Any = (height, width)
         resized = functional.interpolate(image[None], size=size_to, mode="bilinear", align_corners=False)
         return resized[0], target
 
     def postprocess(self, result: list[dict[str, Tensor]], *sizes: Any) -> list[dict[str, Tensor]]:
-        """Also drops what clipping has left without area, as our detectors do. torchvision's RetinaNet keeps it."""
+        """Also drops boxes that clipping has left without area, as our detectors do but torchvision does not."""
         large = [remove_small_boxes(found["boxes"], self.smallest_box) for found in result]
         kept = [
             {name: value[which] for name, value in found.items()} for found, which in zip(result, large, strict=True)
@@ -99,10 +101,10 @@ class ExactResize(GeneralizedRCNNTransform):  # type: ignore[misc]  # no types t
 
 
 @contextmanager
-def suppressing(by: Callable[[Tensor, Tensor, Tensor, float], Tensor]) -> Iterator[None]:
-    """In here torchvision's models suppress overlapping boxes by another function than `batched_nms`."""
+def use_nms(function: Callable[[Tensor, Tensor, Tensor, float], Tensor]) -> Iterator[None]:
+    """In here torchvision's models suppress overlapping boxes by this function instead of `batched_nms`."""
     usual = boxes.batched_nms
-    boxes.batched_nms = by
+    boxes.batched_nms = function
     try:
         yield
     finally:
@@ -110,13 +112,13 @@ def suppressing(by: Callable[[Tensor, Tensor, Tensor, float], Tensor]) -> Iterat
 
 
 def nms_in_torchscript() -> Any:
-    """`batched_nms` with all of its branches: a scripted function stays one in a trace."""
+    """`batched_nms` with all of its branches: a trace keeps a scripted function as it is."""
     return torch.jit.script(batched_nms)
 
 
 def nms_in_onnx(corners: Tensor, scores: Tensor, classes: Tensor, threshold: float) -> Tensor:
     """`batched_nms` with all of its branches in one, by an operator of ONNX."""
-    # With a zero each, so that there is a largest one where there are no boxes.
+    # A zero is added so that there is a largest number when there are no boxes.
     furthest = torch.cat([corners.flatten(), corners.new_zeros(1)]).max()
     last_class: Any = torch.cat([classes, classes.new_zeros(1)]).max()
     moves = (torch._shape_as_tensor(corners)[0] <= MOVED_APART).to(corners)
@@ -128,13 +130,13 @@ def nms_in_onnx(corners: Tensor, scores: Tensor, classes: Tensor, threshold: flo
 
 
 class _NmsByClass(torch.autograd.Function):
-    """Which boxes stay, each class by itself, in no certain order. `scores`: classes x boxes."""
+    """The boxes that are kept, each class by itself, in any order. `scores`: classes x boxes."""
 
     @staticmethod
     def forward(_: Any, corners: Tensor, scores: Tensor, threshold: float) -> Tensor:
         best = scores.max(dim=0)
-        members = [torch.where(best.indices == number)[0] for number in range(len(scores))]
-        return torch.cat([own[nms(corners[own], best.values[own], threshold)] for own in members])
+        by_class = [torch.where(best.indices == number)[0] for number in range(len(scores))]
+        return torch.cat([members[nms(corners[members], best.values[members], threshold)] for members in by_class])
 
     @staticmethod
     def symbolic(graph: Any, corners: Any, scores: Any, threshold: float) -> Any:
@@ -142,9 +144,9 @@ class _NmsByClass(torch.autograd.Function):
             return graph.op("Constant", value_t=torch.tensor([value]))
 
         first = constant(0)
-        batch = [graph.op("Unsqueeze", one, first) for one in (corners, scores)]
+        batch = [graph.op("Unsqueeze", value, first) for value in (corners, scores)]
         kept = graph.op(
             "NonMaxSuppression", *batch, constant(sys.maxsize), constant(threshold), constant(NOT_OF_CLASS / 2)
         )
-        # Rows of image, class, box.
+        # Each row is: image, class, box.
         return graph.op("Gather", kept, graph.op("Constant", value_t=torch.tensor(2)), axis_i=1)

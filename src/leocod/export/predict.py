@@ -1,4 +1,4 @@
-"""Use what a run has learnt: detections in one's own images or video, drawn and as COCO results."""
+"""Detects objects in images or a video with the detector of a run: annotated pictures and COCO results."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from leocod.types import Detections, Image
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
 BATCH = 16
-"""Images looked at together, at most."""
+"""The most images that are predicted together."""
 BATCH_PIXELS = 32_000_000
-"""And no more once they have this many pixels."""
+"""A batch that has this many pixels gets no more images."""
 LEGIBLE_WIDTH = 640
-"""Smaller pictures are enlarged until their labels can be read."""
+"""Smaller pictures are enlarged so that their labels can be read."""
 
 Predict = Callable[[Sequence[Image]], list[Detections]]
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An image, or a frame of a video, to look at."""
+    """An image, or a frame of a video."""
 
     name: str
     image: Image
     seconds: Fraction | None = None
-    """Of a video frame: after the first one."""
+    """Time of a video frame, from the first frame on."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found in one picture. Without its pixels: a video has many."""
+class PictureDetections:
+    """What was detected in one picture, without its pixels: a video has many pictures."""
 
     name: str
     size: tuple[int, int]
@@ -57,9 +57,9 @@ class Found:
     detections: Detections
 
 
-LookedAt = tuple[Picture, Found]
-PseudoLabelMonitor = Callable[[Iterator[LookedAt], int | None], Iterable[LookedAt]]
-"""Passes on what is looked at, and may show how far it is; with the number of pictures, where that is known."""
+Predicted = tuple[Picture, PictureDetections]
+Track = Callable[[Iterator[Predicted], int | None], Iterable[Predicted]]
+"""Passes on its first argument and may show progress. The second is the number of pictures, where it is known."""
 
 
 def predict(
@@ -69,45 +69,45 @@ def predict(
     classes: Sequence[str],
     *,
     threshold: float,
-    watch: PseudoLabelMonitor = lambda looked_at, _: looked_at,
+    track: Track = lambda predicted, _: predicted,
     tell: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Write annotated pictures, or an annotated video, and detections.json to `out`; returns how many frames.
+    """Write annotated pictures, or an annotated video, and detections.json to `out`; returns the number of frames.
 
-    `out` is there when all of it is, and not before.
+    `out` appears when all of it is written, and not before.
     """
     if not 0 <= threshold <= 1:
         raise InvalidData(f"The threshold is {threshold}: it should be from 0 to 1.")
     check_source(source)
     refuse_if_taken(out)
     video = VideoFile(source) if is_video(source) else None
-    pictures = images(source) if video is None else _frames(video)
-    total = len(_image_files(source)) if video is None else video.frames
-    with _written(out) as folder:
-        looked_at = watch(detected(pictures, detect, threshold), total)
+    pictures = read_images(source) if video is None else _read_frames(video)
+    total = len(_list_images(source)) if video is None else video.frames
+    with _new_folder(out) as folder:
+        predicted = track(predict_all(pictures, detect, threshold), total)
         if video is None:
-            seen = _write_pictures(folder, looked_at, classes)
+            results = _write_pictures(folder, predicted, classes)
         else:
-            seen = _write_video(folder / f"{source.stem}.mp4", looked_at, classes, video)
-        write_json(folder / "detections.json", _coco(seen, classes))
+            results = _write_video(folder / f"{source.stem}.mp4", predicted, classes, video)
+        write_json(folder / "detections.json", _to_coco(results, classes))
     if video is not None and video.damage:
-        tell(f"{source} could be read up to frame {len(seen)}: {video.damage}.")
+        tell(f"{source} could be read up to frame {len(results)}: {video.damage}.")
     if video is not None and video.corrupt:
         damaged = f"{pluralize(len(video.corrupt), 'frame')} of {source} damaged, such as frame {video.corrupt[0]}"
-        tell(f"{damaged}: what is found there may be wrong.")
-    found = [len(one.detections) for one in seen]
-    tell(f"{pluralize(sum(found), 'object')} in {sum(map(bool, found))} of {pluralize(len(seen), 'frame')}.")
-    return len(seen)
+        tell(f"{damaged}: detections there may be wrong.")
+    counts = [len(result.detections) for result in results]
+    tell(f"{pluralize(sum(counts), 'object')} in {sum(map(bool, counts))} of {pluralize(len(results), 'frame')}.")
+    return len(results)
 
 
 def check_source(source: Path) -> None:
-    """Raise unless all of it seems to be something to look at. Images are not decoded: that would be done twice."""
+    """Raise unless all of it looks like images or a video. Images are not decoded: that would be done twice."""
     if not source.exists():
         raise InvalidData(f"No file or folder '{source}'.")
     if is_video(source):
         VideoFile(source)
         return
-    if not (files := _image_files(source)):
+    if not (files := _list_images(source)):
         raise InvalidData(f"{source} holds no images ({', '.join(sorted(IMAGES))}).")
     for file in files:
         with open_image(file) as image:
@@ -115,34 +115,40 @@ def check_source(source: Path) -> None:
 
 
 def is_video(source: Path) -> bool:
-    """Whatever is a file and not an image."""
+    """Whether it is a file that is not an image."""
     return source.is_file() and source.suffix.lower() not in IMAGES
 
 
-def detected(pictures: Iterable[Picture], detect: Predict, threshold: float) -> Iterator[LookedAt]:
-    """Each picture with what is found above the threshold; a few in memory at a time."""
-    for batch in _batches(pictures):
-        for picture, found in zip(batch, detect([picture.image for picture in batch]), strict=True):
+def predict_all(pictures: Iterable[Picture], detect: Predict, threshold: float) -> Iterator[Predicted]:
+    """Each picture with its detections above the threshold; only a few pictures are in memory at a time."""
+    for batch in _batch(pictures):
+        for picture, detections in zip(batch, detect([picture.image for picture in batch]), strict=True):
             height, width = picture.image.shape[:2]
-            yield picture, Found(picture.name, (height, width), picture.seconds, found.above(threshold))
+            kept = detections.above(threshold)
+            yield picture, PictureDetections(picture.name, (height, width), picture.seconds, kept)
 
 
-def images(source: Path) -> Iterator[Picture]:
+def read_images(source: Path) -> Iterator[Picture]:
     """One image, or all in a folder in the order of their names, numbers by value; each upright, as it was taken."""
-    for file in _image_files(source):
+    for file in _list_images(source):
         yield Picture(file.name, read_pixels(file, upright=True))
 
 
-def frames_progress(console: Console) -> Progress:
-    """A line that tells frames done, rate and time left."""
+def make_progress(console: Console) -> Progress:
+    """A line that shows frames done, rate and time left."""
     return Progress(
-        TextColumn("looking"), BarColumn(), MofNCompleteColumn(), Rate("frame"), TimeRemainingColumn(), console=console
+        TextColumn("predicting"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate("frame"),
+        TimeRemainingColumn(),
+        console=console,
     )
 
 
 @contextmanager
-def _written(out: Path) -> Iterator[Path]:
-    """The folder to write to; what the disk refuses, such as a name that is too long, is told in one line."""
+def _new_folder(out: Path) -> Iterator[Path]:
+    """The folder to write to. An error of the disk, such as a name that is too long, becomes one line."""
     try:
         with atomic_directory(out) as folder:
             yield folder
@@ -150,13 +156,13 @@ def _written(out: Path) -> Iterator[Path]:
         raise InvalidData(f"{one_line(error.filename or out)}: {error.strerror or error}.") from error
 
 
-def _frames(video: VideoFile) -> Iterator[Picture]:
+def _read_frames(video: VideoFile) -> Iterator[Picture]:
     for number, (image, seconds) in enumerate(video):
         yield Picture(f"{video.path.stem}_{number:06d}", image, seconds)
 
 
-def _batches(pictures: Iterable[Picture]) -> Iterator[list[Picture]]:
-    """Pictures of one size: beside a larger one, a picture would be padded, and that can change what is found in it."""
+def _batch(pictures: Iterable[Picture]) -> Iterator[list[Picture]]:
+    """Batches of one size: beside a larger picture a small one would be padded, which can change its detections."""
     batch: list[Picture] = []
     for picture in pictures:
         if batch and picture.image.shape != batch[0].image.shape:
@@ -170,51 +176,53 @@ def _batches(pictures: Iterable[Picture]) -> Iterator[list[Picture]]:
         yield batch
 
 
-def _write_pictures(folder: Path, looked_at: Iterable[LookedAt], classes: Sequence[str]) -> list[Found]:
-    seen = []
-    for picture, found in looked_at:
-        # a.jpg and a.png may lie in one folder.
-        file = find_free_path(folder / f"{Path(found.name).stem}.png")
-        # Drawn pictures are looked at, not kept: quick to write is better than small.
-        PillowImage.fromarray(_annotated(picture.image, found, classes)).save(file, compress_level=1)
-        seen.append(found)
-    return seen
+def _write_pictures(folder: Path, predicted: Iterable[Predicted], classes: Sequence[str]) -> list[PictureDetections]:
+    results = []
+    for picture, result in predicted:
+        # a.jpg and a.png may be in one folder.
+        file = find_free_path(folder / f"{Path(result.name).stem}.png")
+        # Annotated pictures are viewed and not kept: fast writing is better than small files.
+        PillowImage.fromarray(_annotate(picture.image, result, classes)).save(file, compress_level=1)
+        results.append(result)
+    return results
 
 
-def _write_video(path: Path, looked_at: Iterable[LookedAt], classes: Sequence[str], like: VideoFile) -> list[Found]:
-    seen: list[Found] = []
+def _write_video(
+    path: Path, predicted: Iterable[Predicted], classes: Sequence[str], like: VideoFile
+) -> list[PictureDetections]:
+    results: list[PictureDetections] = []
 
-    def shown() -> Iterator[TimedImage]:
-        for picture, found in looked_at:
-            seen.append(found)
-            yield TimedImage(_annotated(picture.image, found, classes), picture.seconds or Fraction())
+    def annotate_frames() -> Iterator[TimedImage]:
+        for picture, result in predicted:
+            results.append(result)
+            yield TimedImage(_annotate(picture.image, result, classes), picture.seconds or Fraction())
 
-    write_video(path, shown(), like)
-    return seen
+    write_video(path, annotate_frames(), like)
+    return results
 
 
-def _annotated(image: Image, found: Found, classes: Sequence[str]) -> Image:
+def _annotate(image: Image, result: PictureDetections, classes: Sequence[str]) -> Image:
     scale = max(1, LEGIBLE_WIDTH // image.shape[1])
-    return np.asarray(draw_contact_sheet([(image, found.detections)], classes, columns=1, scale=scale))
+    return np.asarray(draw_contact_sheet([(image, result.detections)], classes, columns=1, scale=scale))
 
 
-def _coco(seen: Sequence[Found], classes: Sequence[str]) -> dict[str, Any]:
+def _to_coco(results: Sequence[PictureDetections], classes: Sequence[str]) -> dict[str, Any]:
     """COCO form, with a score on each annotation."""
     return {
         "images": [
-            {"id": number, "file_name": one.name, "height": one.size[0], "width": one.size[1], **_time(one)}
-            for number, one in enumerate(seen)
+            {"id": number, "file_name": result.name, "height": result.size[0], "width": result.size[1], **_time(result)}
+            for number, result in enumerate(results)
         ],
-        "annotations": to_coco_results({number: one.detections for number, one in enumerate(seen)}),
+        "annotations": to_coco_results({number: result.detections for number, result in enumerate(results)}),
         "categories": [{"id": number, "name": name} for number, name in enumerate(classes, start=1)],
     }
 
 
-def _time(found: Found) -> dict[str, float]:
-    return {} if found.seconds is None else {"seconds": round(float(found.seconds), 6)}
+def _time(result: PictureDetections) -> dict[str, float]:
+    return {} if result.seconds is None else {"seconds": round(float(result.seconds), 6)}
 
 
-def _image_files(source: Path) -> list[Path]:
+def _list_images(source: Path) -> list[Path]:
     if source.is_file():
         return [source]
     files = (file for file in source.iterdir() if file.suffix.lower() in IMAGES)

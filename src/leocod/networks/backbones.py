@@ -1,7 +1,7 @@
-"""The backbones of Faster R-CNN: the facts of each, and the parts that it needs around it.
+"""The backbones of Faster R-CNN: the default numbers of each, and the modules that it needs around it.
 
-`resnet50-fpn` and `mobilenet_v3-320-fpn` are torchvision's published detectors, part by part and name by name;
-`resnet50-c4` is Detectron2's; `resnet18-fpn` and `mobilenet_v2-fpn` are put together here from torchvision's parts.
+`resnet50-fpn` and `mobilenet_v3-320-fpn` are torchvision's published detectors, module by module and name by name;
+`resnet50-c4` is Detectron2's; `resnet18-fpn` and `mobilenet_v2-fpn` are built here from torchvision's modules.
 Normalisation is frozen in all of them: a few frames of one place say nothing about the statistics of the world.
 """
 
@@ -18,7 +18,7 @@ from torchvision.models.detection.backbone_utils import mobilenet_backbone, resn
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.models.detection.rpn import AnchorGenerator
 
-from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Predictor, c4_network, c4_pool
+from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Predictor, build_c4_network, build_c4_pool
 from leocod.networks.region_head import RegionHead
 from leocod.networks.roi_align import RoIAlign
 from leocod.settings import Settings
@@ -27,37 +27,36 @@ BackboneName = Literal["resnet50-c4", "resnet50-fpn", "resnet18-fpn", "mobilenet
 
 
 class Counts(NamedTuple):
-    """How many proposals of a frame."""
+    """Numbers of proposals in a frame."""
 
     learning: int
     testing: int
 
 
-USUAL = Counts(2000, 1000)
-PYRAMID = 256
-"""Channels of a feature pyramid."""
+USUAL_COUNTS = Counts(2000, 1000)
+PYRAMID_CHANNELS = 256
 POOLED = 7
 """Bins of a region, in either direction."""
-REPRESENTATION = 1024
+REGION_FEATURES = 1024
 RATIOS = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
-class Backbone:
-    """What is special about a backbone: the numbers its authors gave it."""
+class BackboneDefaults:
+    """The numbers that the authors of a backbone gave it."""
 
     stages: int
-    """How many may be frozen, the stem among them."""
+    """Stages that may be frozen, with the stem."""
     frozen: int = 2
     short_side: int = 800
     long_side: int = 1333
-    candidates: Counts = USUAL
+    candidates: Counts = USUAL_COUNTS
     """Proposals before the suppression of overlapping ones, in each level of the features."""
-    proposals: Counts = USUAL
+    proposals: Counts = USUAL_COUNTS
     """Proposals after it."""
-    least_score: float = 0.0
-    """Of a proposal."""
-    smallest: float = 1e-3
+    min_score: float = 0.0
+    """Proposals with a lower score are dropped."""
+    min_size: float = 1e-3
     """Pixels: smaller proposals are dropped."""
     size_divisible: int = 32
     image_mean: tuple[float, ...] = (0.485, 0.456, 0.406)
@@ -68,28 +67,28 @@ class Backbone:
     """Frames that fit through it together on an ordinary GPU; None: as many as there are."""
 
 
-BACKBONES: dict[BackboneName, Backbone] = {
-    "resnet50-c4": Backbone(
+BACKBONES: dict[BackboneName, BackboneDefaults] = {
+    "resnet50-c4": BackboneDefaults(
         stages=4,
         candidates=Counts(12000, 6000),
-        smallest=torch.finfo(torch.float32).smallest_normal,
+        min_size=torch.finfo(torch.float32).smallest_normal,
         size_divisible=1,
         image_mean=(123.675 / 255, 116.28 / 255, 103.53 / 255),
         image_std=(1 / 255, 1 / 255, 1 / 255),
         box_beta=0.0,
         frames_at_once=4,
     ),
-    "resnet50-fpn": Backbone(stages=5),
-    "resnet18-fpn": Backbone(stages=5),
-    "mobilenet_v2-fpn": Backbone(stages=6, frozen=3, short_side=320, long_side=640),
-    "mobilenet_v3-320-fpn": Backbone(
+    "resnet50-fpn": BackboneDefaults(stages=5),
+    "resnet18-fpn": BackboneDefaults(stages=5),
+    "mobilenet_v2-fpn": BackboneDefaults(stages=6, frozen=3, short_side=320, long_side=640),
+    "mobilenet_v3-320-fpn": BackboneDefaults(
         stages=6,
         frozen=3,
         short_side=320,
         long_side=640,
         candidates=Counts(2000, 150),
         proposals=Counts(2000, 150),
-        least_score=0.05,
+        min_score=0.05,
     ),
 }
 
@@ -98,22 +97,23 @@ class BackboneOptions(Settings):
     """Options of every detector that is built around a backbone."""
 
     backbone: BackboneName
-    """What looks at the frame."""
+    """The network that computes features."""
     weights: str | None = None
-    """Where learning starts: a file, a run, or the name of torchvision's weights; null for chance."""
+    """Where learning starts: a file, a run, or the name of torchvision's weights. Null: random weights."""
     learning_rate: float = Field(1e-4, gt=0)
-    """Of Adam; the paper's."""
+    """Learning rate of Adam; the paper's."""
     short_side: int | None = Field(None, ge=64)
-    """Frames are resized to this. Null: the backbone's own, 800, or 320 for the mobilenets."""
+    """Frames are resized so that their short side is this. Null: the backbone's default, 800, or 320 for the
+    mobilenets."""
     long_side: int | None = Field(None, ge=64)
-    """But not beyond this. Null: in the backbone's own proportion, 1333 to 800, or 640 to 320."""
+    """The long side is never more than this. Null: in the backbone's proportion, 1333 to 800, or 640 to 320."""
     frozen: int | None = Field(None, ge=0)
-    """Stages of the backbone that stay as they start: 1 the stem, 2 the stem and the first stage, and so on. Null: 2 as
-    in the paper, or 3 for the mobilenets as in torchvision."""
+    """Stages of the backbone that do not learn: 1 is the stem, 2 the stem and the first stage, and so on. Null: 2 as in
+    the paper, or 3 for the mobilenets as in torchvision."""
 
     @field_validator("frozen")
     @classmethod
-    def _has_such_a_stage(cls, frozen: int | None, info: ValidationInfo) -> int | None:
+    def _check_frozen(cls, frozen: int | None, info: ValidationInfo) -> int | None:
         name = info.data.get("backbone")
         if name and frozen is not None and frozen > BACKBONES[name].stages:
             raise ValueError(f"Input should be at most {BACKBONES[name].stages} for {name}")
@@ -121,7 +121,7 @@ class BackboneOptions(Settings):
 
     @field_validator("long_side")
     @classmethod
-    def _is_the_longer(cls, long_side: int | None, info: ValidationInfo) -> int | None:
+    def _check_long_side(cls, long_side: int | None, info: ValidationInfo) -> int | None:
         name = info.data.get("backbone")
         short_side = info.data.get("short_side") or (BACKBONES[name].short_side if name else 0)
         if long_side is not None and long_side < short_side:
@@ -129,25 +129,25 @@ class BackboneOptions(Settings):
         return long_side
 
     @property
-    def own(self) -> Backbone:
+    def defaults(self) -> BackboneDefaults:
         """The numbers of the backbone's authors."""
         return BACKBONES[self.backbone]
 
     @property
     def input_sides(self) -> tuple[int, int]:
         """The short and the long side that frames are resized to."""
-        short = self.short_side or self.own.short_side
-        return short, self.long_side or round(short * self.own.long_side / self.own.short_side)
+        short = self.short_side or self.defaults.short_side
+        return short, self.long_side or round(short * self.defaults.long_side / self.defaults.short_side)
 
     @property
-    def stages_frozen(self) -> int:
-        """How many there are."""
-        return self.own.frozen if self.frozen is None else self.frozen
+    def frozen_stages(self) -> int:
+        """How many stages do not learn."""
+        return self.defaults.frozen if self.frozen is None else self.frozen
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The modules that torchvision's Faster R-CNN is made of; its proposal head follows from them."""
+class Modules:
+    """The modules that torchvision's Faster R-CNN is made of. It makes the proposal head itself."""
 
     backbone: nn.Module
     anchors: AnchorGenerator
@@ -156,18 +156,23 @@ class Parts:
     predictor: nn.Module
 
 
-def parts(name: BackboneName, outputs: int, *, frozen: int, short_side: int, stride_in_1x1: bool = True) -> Parts:
-    """The modules around a backbone. `outputs`: classes and the background; `frozen`: stages left as they start.
+def build_modules(
+    name: BackboneName, outputs: int, *, frozen: int, short_side: int, stride_in_1x1: bool = True
+) -> Modules:
+    """Build the modules around a backbone. `outputs`: classes and the background; `frozen`: stages that do not learn.
 
-    Anchors of the published detectors are what their weights know, at any input size. Those of the other two lie in
-    proportion to the input: 1/25 to 16/25 of its short side (`resnet18-fpn`), 1/10 to 8/10 (`mobilenet_v2-fpn`).
+    The published detectors have the anchors that their weights were trained with, at any input size. Those of the other
+    two are in proportion to the input: 1/25 to 16/25 of its short side (`resnet18-fpn`), 1/10 to 8/10
+    (`mobilenet_v2-fpn`).
     """
     scale = short_side / BACKBONES[name].short_side
     learnt = BACKBONES[name].stages - frozen
     match name:
         case "resnet50-c4":
-            body, head = c4_network(frozen=frozen, stride_in_1x1=stride_in_1x1)
-            return Parts(body, C4Anchors(), c4_pool(stride_in_1x1=stride_in_1x1), head, C4Predictor(OUTPUTS, outputs))
+            body, head = build_c4_network(frozen=frozen, stride_in_1x1=stride_in_1x1)
+            return Modules(
+                body, C4Anchors(), build_c4_pool(stride_in_1x1=stride_in_1x1), head, C4Predictor(OUTPUTS, outputs)
+            )
         case "resnet50-fpn":
             backbone = resnet_fpn_backbone(backbone_name="resnet50", weights=None, trainable_layers=learnt)
             sizes: list[tuple[float, ...]] = [(32,), (64,), (128,), (256,), (512,)]
@@ -189,12 +194,12 @@ def parts(name: BackboneName, outputs: int, *, frozen: int, short_side: int, str
             )
             sizes = [(32, 64, 128, 256, 512)] * 3
             strides = [32, 32]
-    pool, head = RoIAlign(strides, POOLED), RegionHead(PYRAMID * POOLED**2, REPRESENTATION)
-    return Parts(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(REPRESENTATION, outputs))
+    pool, head = RoIAlign(strides, POOLED), RegionHead(PYRAMID_CHANNELS * POOLED**2, REGION_FEATURES)
+    return Modules(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(REGION_FEATURES, outputs))
 
 
 class Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there
-    """torchvision's anchors, always in float32: positions would not survive the precision that features may have."""
+    """torchvision's anchors, always in float32: half precision, which features may have, cannot hold positions."""
 
     def __init__(self, sizes: Sequence[tuple[float, ...]]) -> None:
         super().__init__(tuple(sizes), (RATIOS,) * len(sizes))

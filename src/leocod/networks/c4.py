@@ -1,7 +1,7 @@
-"""The parts of Faster R-CNN on the fourth stage of a ResNet-50, computing what Detectron2's R50-C4 computes.
+"""The modules of Faster R-CNN on a ResNet-50 without pyramid, which compute what Detectron2's R50-C4 computes.
 
-The backbone ends after its third group of blocks (stride 16); the fourth group is the head that looks at every region.
-Modules are named as torchvision names them, so that weights are converted by name.
+The backbone ends after its third group of blocks (stride 16); the fourth group is the region head. Modules are named as
+torchvision names them, so that weights are converted by name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ STAGES = ("conv1", "layer1", "layer2", "layer3")
 """Of the backbone, the stem first."""
 
 
-def c4_network(*, frozen: int, stride_in_1x1: bool) -> tuple[C4Backbone, C4Head]:
-    """A ResNet-50 in two pieces. `frozen`: how many of the backbone's stages stay as they start."""
+def build_c4_network(*, frozen: int, stride_in_1x1: bool) -> tuple[C4Backbone, C4Head]:
+    """Build a ResNet-50 in two pieces. `frozen`: how many of the backbone's stages do not learn."""
     network = resnet50(weights=None, norm_layer=FrozenBatchNorm2d)
     if stride_in_1x1:
-        # Where Detectron2's weights halve the size: one convolution earlier than torchvision's.
+        # Detectron2's weights halve the size one convolution earlier than torchvision's.
         for first in (network.layer2[0], network.layer3[0], network.layer4[0]):
             first.conv1.stride, first.conv2.stride = (2, 2), (1, 1)
-        # The head's first convolutions would look at every second bin only: no others are pooled.
+        # The head's first convolutions would read every second bin only: no others are pooled.
         network.layer4[0].conv1.stride = network.layer4[0].downsample[0].stride = (1, 1)
     for name in STAGES[:frozen]:
         getattr(network, name).requires_grad_(False)
@@ -57,19 +57,19 @@ class C4Backbone(nn.Module):
 
 
 class C4Head(nn.Module):
-    """The fourth group of blocks over every region, and the mean over what is left of its area."""
+    """The fourth group of blocks over every region, and the mean over its area."""
 
     def __init__(self, layer4: nn.Module) -> None:
         super().__init__()
         self.layer4 = layer4
 
     def forward(self, pooled: Tensor) -> Tensor:
-        seen: Tensor = self.layer4(pooled)
-        return seen.mean(dim=(2, 3))
+        features: Tensor = self.layer4(pooled)
+        return features.mean(dim=(2, 3))
 
 
 class C4Predictor(FastRCNNPredictor):  # type: ignore[misc]  # no types there
-    """Classes and boxes from what the head saw; starts, as Detectron2's does, with nothing to say."""
+    """Classes and boxes from the head's features; its weights start near 0, as Detectron2's do."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs)
@@ -78,15 +78,15 @@ class C4Predictor(FastRCNNPredictor):  # type: ignore[misc]  # no types there
             nn.init.zeros_(layer.bias)
 
 
-def c4_pool(*, stride_in_1x1: bool) -> RoIAlign:
-    """RoIAlign with the half-pixel shift and as many samples as a bin has cells; the bins that the head looks at."""
+def build_c4_pool(*, stride_in_1x1: bool) -> RoIAlign:
+    """RoIAlign with the half-pixel shift and as many samples as a bin has cells; only of bins that the head reads."""
     return RoIAlign([STRIDE], POOLED, samples=0, aligned=True, every=2 if stride_in_1x1 else 1)
 
 
 class C4Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there
-    """Anchors size by size and not ratio by ratio, not rounded, on a grid of the network's true stride.
+    """Anchors ordered by size, then by ratio, not rounded, on a grid of the network's true stride.
 
-    torchvision would take the stride from the sizes of picture and map, which is 14 for a picture of 100 pixels.
+    torchvision computes the stride from the sizes of picture and map, which gives 14 for a picture of 100 pixels.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class C4Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there
 
     def forward(self, image_list: ImageList, feature_maps: list[Tensor]) -> list[Tensor]:
         (features,) = feature_maps
-        # Always float32: positions would not survive the precision that features may have.
+        # Always float32: half precision, which features may have, cannot hold positions.
         self.set_cell_anchors(torch.float32, features.device)
         stride = torch.tensor(STRIDE, device=features.device)
         anchors = self.grid_anchors([features.shape[-2:]], [[stride, stride]])[0]

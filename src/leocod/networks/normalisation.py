@@ -1,4 +1,4 @@
-"""Frozen normalisation: where a network starts by chance, and as a part of the convolution before it."""
+"""Frozen normalisation: its statistics in a network with random weights, and folding it into convolutions."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from torchvision.models.detection import FasterRCNN, RetinaNet
 from torchvision.ops import FrozenBatchNorm2d
 
 PICTURES, SIDE, SPOTS = 4, 128, 16
-"""What the statistics are taken from: so many square pictures, and how many spots of colour lie along a side."""
+"""The statistics come from so many square pictures of this side, with so many spots of colour along a side."""
 
 
 @torch.no_grad()
-def settle(model: FasterRCNN | RetinaNet) -> None:
-    """Give every frozen normalisation the scale of what reaches it from pictures of random spots.
+def estimate_variances(model: FasterRCNN | RetinaNet) -> None:
+    """Set the variance of every frozen normalisation to that of its input, for pictures of random spots.
 
-    Trained weights bring their own statistics. Without them frozen normalisation would do nothing, and what a deep
-    network lets through would grow, or fade, until nothing can be learnt. Means stay 0: taken from one kind of picture,
-    they throw every other kind off its scale.
+    Trained weights come with statistics. Without any, frozen normalisation would do nothing, and activations would grow
+    or fade from layer to layer until nothing can be learnt. Means stay 0: means of one kind of picture would be wrong
+    for every other kind.
     """
     mean, deviation = (
-        torch.tensor(one)[:, None, None] for one in (model.transform.image_mean, model.transform.image_std)
+        torch.tensor(value)[:, None, None] for value in (model.transform.image_mean, model.transform.image_std)
     )
     spots = functional.interpolate(torch.rand(PICTURES, 3, SPOTS, SPOTS), size=SIDE, mode="bilinear")
     whole = torch.tensor([[0.0, 0.0, SIDE, SIDE]])
-    with _measuring(model):
+    with _record_variances(model):
         features = model.backbone((spots - mean) / deviation)
         if isinstance(model, FasterRCNN):
             levels = {"0": features} if isinstance(features, Tensor) else features
@@ -38,10 +38,10 @@ def settle(model: FasterRCNN | RetinaNet) -> None:
 
 
 def fold(model: nn.Module) -> None:
-    """Let every convolution do the work of the frozen normalisation behind it; the state dict stays as it is.
+    """Let every convolution do the work of the frozen normalisation behind it; the state dict does not change.
 
-    A normalisation is two passes over everything that a layer puts out, forwards and backwards. Multiplied into the
-    weights of the convolution it is one over these, which are far fewer.
+    A normalisation is two passes over the output of a layer, forwards and backwards. Multiplied into the weights of the
+    convolution, it is one pass over the weights, which are far fewer.
     """
     for parent in list(model.modules()):
         children = list(parent.named_children())
@@ -52,7 +52,7 @@ def fold(model: nn.Module) -> None:
 
 
 class Folded(FrozenBatchNorm2d):  # type: ignore[misc]  # no types there
-    """Holds the numbers of a normalisation that the convolution before it does."""
+    """Holds the numbers of a normalisation. The convolution before it does the work."""
 
     def __init__(self, like: FrozenBatchNorm2d) -> None:
         super().__init__(like.weight.numel(), like.eps)
@@ -62,20 +62,19 @@ class Folded(FrozenBatchNorm2d):  # type: ignore[misc]  # no types there
         return values
 
     def scale_and_shift(self) -> tuple[Tensor, Tensor]:
-        """What each channel is multiplied by, and what is added then."""
+        """What each channel is multiplied by, and what is then added."""
         scale = self.get_buffer("weight") * (self.get_buffer("running_var") + self.eps).rsqrt()
         return scale, self.get_buffer("bias") - self.get_buffer("running_mean") * scale
 
 
 class NormalisingConv2d(nn.Conv2d):
-    """A convolution whose outputs are normalised. Its weights are those of the convolution alone, and so learn as
-    they would."""
+    """A convolution whose output is normalised. Its weights are those of the convolution alone, and learn as such."""
 
     def __init__(self, like: nn.Conv2d, behind: Folded) -> None:
         super().__init__(
             like.in_channels,
             like.out_channels,
-            like.kernel_size,  # type: ignore[arg-type]  # as it was given
+            like.kernel_size,  # type: ignore[arg-type]  # a tuple, as it was given
             like.stride,  # type: ignore[arg-type]
             like.padding,  # type: ignore[arg-type]
             like.dilation,  # type: ignore[arg-type]
@@ -84,7 +83,7 @@ class NormalisingConv2d(nn.Conv2d):
             device="meta",
         )
         self.weight = like.weight
-        # Not a child: it is one of the parent's.
+        # In a tuple, so that it is no child: it is one of the parent's.
         self.behind = (behind,)
 
     def forward(self, values: Tensor) -> Tensor:
@@ -94,9 +93,12 @@ class NormalisingConv2d(nn.Conv2d):
 
 
 @contextmanager
-def _measuring(model: nn.Module) -> Iterator[None]:
+def _record_variances(model: nn.Module) -> Iterator[None]:
+    """In here every frozen normalisation takes its variance from what it is given."""
     hooks = [
-        layer.register_forward_pre_hook(_measure) for layer in model.modules() if isinstance(layer, FrozenBatchNorm2d)
+        layer.register_forward_pre_hook(_set_variance)
+        for layer in model.modules()
+        if isinstance(layer, FrozenBatchNorm2d)
     ]
     try:
         yield
@@ -105,6 +107,6 @@ def _measuring(model: nn.Module) -> Iterator[None]:
             hook.remove()
 
 
-def _measure(layer: nn.Module, inputs: tuple[Tensor]) -> None:
+def _set_variance(layer: nn.Module, inputs: tuple[Tensor]) -> None:
     (values,) = inputs
     layer.get_buffer("running_var").fill_(values.square().mean())

@@ -1,4 +1,4 @@
-"""The head that looks at every region: torchvision's two layers, for channels that lie side by side."""
+"""The region head: torchvision's two layers, for channels that lie side by side in memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torchvision.models.detection.faster_rcnn import TwoMLPHead
 
 
 class RegionHead(TwoMLPHead):  # type: ignore[misc]  # no types there
-    """Computes what torchvision's head does, with the same weights.
+    """Computes what torchvision's head computes, with the same weights.
 
-    Where the channels of a bin lie side by side, the order of its inputs is turned in the weights instead of in the
-    regions, of which there is far more.
+    Where the channels of a bin lie side by side, it reorders the weights instead of the regions, which are far more
+    numbers.
     """
 
     def forward(self, pooled: Tensor) -> Tensor:
@@ -22,5 +22,5 @@ class RegionHead(TwoMLPHead):  # type: ignore[misc]  # no types there
             return cast(Tensor, super().forward(pooled))
         weight = self.fc6.weight.unflatten(1, pooled.shape[1:]).permute(0, 2, 3, 1).flatten(start_dim=1)
         regions = pooled.permute(0, 2, 3, 1).flatten(start_dim=1)
-        seen = functional.relu(functional.linear(regions, weight, self.fc6.bias))
-        return functional.relu(self.fc7(seen))
+        hidden = functional.relu(functional.linear(regions, weight, self.fc6.bias))
+        return functional.relu(self.fc7(hidden))

@@ -1,9 +1,9 @@
 """RoIAlign as weighted sums of cells: on a CPU many times faster than torchvision's kernel, above all backwards.
 
 A bin of a region is a weighted sum of a few cells of the feature map, and all channels of a cell have the same weight.
-With the channels of a cell side by side in memory that is what an embedding bag computes: a list of rows and weights
-for every sum. Its gradient is another one, with rows and sums changed over. Regions of all frames and of all levels of
-a pyramid go into one.
+With the channels of a cell side by side in memory, that is what an embedding bag computes: a list of rows and weights
+for every sum. Its gradient is another embedding bag, with the roles of rows and sums exchanged. The regions of all
+frames and of all levels of a pyramid go into one.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ Sizes = list[tuple[int, int]]
 class RoIAlign(nn.Module):
     """Pools regions to size x size bins; in place of torchvision's MultiScaleRoIAlign.
 
-    What it returns, regions x channels x bins x bins, has the channels of a bin side by side in memory.
+    The result, regions x channels x bins x bins, has the channels of a bin side by side in memory.
     """
 
     def __init__(
         self, strides: Sequence[int], size: int, *, samples: int = 2, aligned: bool = False, every: int = 1
     ) -> None:
-        """`strides`: of the levels "0", "1", ... of the features; one, or a pyramid, where a region is looked up in the
-        level of its size. `samples`: points in a bin, in either direction; 0: as many as the bin has cells. `aligned`:
-        with the half-pixel shift that Detectron2 brought. `every`: keep only every so many bins, in either direction.
+        """`strides`: of the levels "0", "1", ... of the features. In a pyramid, the size of a region decides from which
+        level it is pooled. `samples`: points in a bin, in either direction; 0: as many as the bin has cells. `aligned`:
+        with the half-pixel shift that Detectron2 introduced. `every`: keep only every n-th bin, in either direction.
         """
         super().__init__()
         self.strides, self.size, self.samples, self.aligned, self.every = tuple(strides), size, samples, aligned, every
         self.bins = len(range(0, size, every))
         if len(strides) > 1 and (samples < 1 or aligned or every > 1):
             raise ValueError("A pyramid is pooled as torchvision does it.")
-        self.operator: Any = _pyramid_operator(self.strides, size, samples) if len(strides) > 1 else _Operator(self)
-        """The same by torchvision's kernel: for devices that are quick at it, and for runtimes that know no other."""
+        self.operator: Any = _build_pyramid_pool(self.strides, size, samples) if len(strides) > 1 else _Operator(self)
+        """The same by torchvision's kernel: for devices where it is fast, and for runtimes that know no other."""
 
     def forward(self, features: dict[str, Tensor], regions: list[Tensor], sizes: Sizes) -> Tensor:
         if features["0"].device.type != "cpu":
             return cast(Tensor, self.operator(features, regions, sizes))
         maps = [features[str(level)].float() for level in range(len(self.strides))]
-        rows = torch.cat([one.permute(0, 2, 3, 1).reshape(-1, one.shape[1]) for one in maps])
-        cells, weights, offsets = self._bags(maps, regions)
+        rows = torch.cat([level.permute(0, 2, 3, 1).reshape(-1, level.shape[1]) for level in maps])
+        cells, weights, offsets = self._find_cells(maps, regions)
         pooled = cast(Tensor, _WeightedSums.apply(rows, cells, weights, offsets))
         return pooled.reshape(-1, self.bins, self.bins, rows.shape[1]).permute(0, 3, 1, 2)
 
     @torch.no_grad()
-    def _bags(self, maps: Sequence[Tensor], regions: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-        """Of every bin, one after the other: its cells, among those of all maps, their weights, and where it begins."""
+    def _find_cells(self, maps: Sequence[Tensor], regions: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """For every bin, in order: its cells, counted over all maps, their weights, and where it begins."""
         boxes = torch.cat(list(regions)).float()
         if not self.samples:
-            # A box far beyond the picture would ask for points without end where there is nothing.
+            # A box far beyond the picture would need points without end where there is nothing.
             furthest = self.strides[0] * max(maps[0].shape[-2:])
             boxes = boxes.clamp(min=-furthest, max=2 * furthest)
-        frames = torch.repeat_interleave(torch.arange(len(regions)), torch.tensor([len(own) for own in regions]))
+        frames = torch.repeat_interleave(torch.arange(len(regions)), torch.tensor([len(boxes) for boxes in regions]))
         level = self.operator.map_levels(list(regions)) if len(maps) > 1 else torch.zeros_like(frames)
-        heights, widths = (torch.tensor([one.shape[axis] for one in maps])[level] for axis in (-2, -1))
-        before = torch.tensor([0, *(one[:, 0].numel() for one in maps)]).cumsum(0)[level]
+        heights, widths = (torch.tensor([values.shape[axis] for values in maps])[level] for axis in (-2, -1))
+        before = torch.tensor([0, *(values[:, 0].numel() for values in maps)]).cumsum(0)[level]
         scaled = boxes / torch.tensor(self.strides)[level, None] - (0.5 if self.aligned else 0.0)
-        rows, row_weights = self._line(scaled[:, 1], scaled[:, 3], heights)
-        columns, column_weights = self._line(scaled[:, 0], scaled[:, 2], widths)
+        rows, row_weights = self._find_line(scaled[:, 1], scaled[:, 3], heights)
+        columns, column_weights = self._find_line(scaled[:, 0], scaled[:, 2], widths)
         rows = rows * widths.int()[:, None, None] + (before + frames * heights * widths).int()[:, None, None]
         cells = (rows[:, :, None, :, None] + columns[:, None, :, None, :]).flatten(end_dim=2).flatten(start_dim=1)
         weights = (row_weights[:, :, None, :, None] * column_weights[:, None, :, None, :]).reshape(cells.shape)
@@ -77,10 +77,10 @@ class RoIAlign(nn.Module):
         counts = real.sum(dim=1)
         return cells[real], weights[real], (counts.cumsum(0) - counts).int()
 
-    def _line(self, low: Tensor, high: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
-        """In one direction: the cells that each bin of each region takes from, and their weights; regions x bins x n.
+    def _find_line(self, low: Tensor, high: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+        """In one direction: the cells that each bin of each region sums up, and their weights; regions x bins x n.
 
-        A point between two cells takes from both, one beyond the border by up to a cell takes from the border.
+        A point between two cells takes from both. One that is up to a cell beyond the border takes from the border.
         """
         extent = high - low if self.aligned else (high - low).clamp(min=1.0)
         wide = extent / self.size
@@ -106,28 +106,32 @@ class _WeightedSums(torch.autograd.Function):
     def forward(context: Any, rows: Tensor, chosen: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
         context.save_for_backward(chosen, weights, offsets)
         context.length = len(rows)
-        return _sums(rows, chosen, weights, offsets)
+        return _sum_rows(rows, chosen, weights, offsets)
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         chosen, weights, offsets = context.saved_tensors
-        # Each row's gradient is a weighted sum, too: of the gradients of the sums that it is in.
+        # The gradient of a row is a weighted sum, too: of the gradients of the sums that it is part of.
         ends = torch.cat([offsets[1:], offsets.new_tensor([len(chosen)])])
         sums = torch.repeat_interleave(torch.arange(len(offsets), dtype=torch.int32), ends - offsets)
-        order = _order(chosen, context.length)
+        order = _sort(chosen, context.length)
         counts = torch.bincount(chosen, minlength=context.length)
         begins = (counts.cumsum(0) - counts).int()
-        turned = _sums(gradient.contiguous(), sums.index_select(0, order), weights.index_select(0, order), begins)
-        return turned, None, None, None
+        row_gradient = _sum_rows(
+            gradient.contiguous(), sums.index_select(0, order), weights.index_select(0, order), begins
+        )
+        return row_gradient, None, None, None
 
 
-def _sums(rows: Tensor, chosen: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
+def _sum_rows(rows: Tensor, chosen: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
     return functional.embedding_bag(chosen, rows, offsets, mode="sum", per_sample_weights=weights)
 
 
-def _order(numbers: Tensor, length: int) -> Tensor:
-    """Where the numbers, which are below the length, are to be found from the smallest to the largest; equal ones in
-    the order that they have. Numpy sorts numbers of two bytes by counting, in a third of the time."""
+def _sort(numbers: Tensor, length: int) -> Tensor:
+    """The positions of numbers below `length`, from the smallest to the largest; equal ones stay in their order.
+
+    Numpy sorts numbers of two bytes by counting, in a third of the time.
+    """
     small = numbers.short() if length <= 2**15 else numbers
     return torch.from_numpy(np.argsort(small.numpy(), kind="stable"))
 
@@ -144,14 +148,14 @@ class _Operator(nn.Module):
         pooled: Tensor = roi_align(
             features["0"], regions, self.size, self.scale, sampling_ratio=self.samples, aligned=self.aligned
         )
-        # A view would keep the bins that nobody looks at.
+        # A view would keep the bins that nobody reads.
         return pooled[:, :, :: self.every, :: self.every].contiguous() if self.every > 1 else pooled
 
 
-def _pyramid_operator(strides: Sequence[int], size: int, samples: int) -> MultiScaleRoIAlign:
-    """torchvision's RoIAlign over a pyramid, told its strides.
+def _build_pyramid_pool(strides: Sequence[int], size: int, samples: int) -> MultiScaleRoIAlign:
+    """torchvision's RoIAlign over a pyramid, with its strides set.
 
-    Left alone, it guesses them from the first pictures it sees and is wrong for good when these are small and padded.
+    By itself it guesses them from the first pictures, and stays wrong if these are small and padded.
     """
     pool = MultiScaleRoIAlign([str(level) for level in range(len(strides))], output_size=size, sampling_ratio=samples)
     pool.scales = [1 / stride for stride in strides]

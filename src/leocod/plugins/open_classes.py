@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from leocod.learner import Learned, Learner
 from leocod.plugins.wrapper import Wrapper
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
-from leocod.weights.names import row_of
+from leocod.weights.names import find_row
 
 
 class OpenClasses(Wrapper[Learner]):
@@ -58,7 +58,7 @@ class OpenClasses(Wrapper[Learner]):
 
     def _to_stream(self) -> NDArray[np.int64]:
         """The stream's number of each of the learner's classes, however it is spelt there; -1 where it has none."""
-        places = [row_of(name, self.names) for name in self.classes]
+        places = [find_row(name, self.names) for name in self.classes]
         return np.array([-1 if place is None else place for place in places], np.int64)
 
     def _to_learner(self) -> NDArray[np.int64]:

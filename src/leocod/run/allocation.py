@@ -1,4 +1,4 @@
-"""Memory that is given back to the system has to be asked for again: a process that learns keeps it."""
+"""Keeps freed memory in the process: returned to the system, it would have to be requested again at the next step."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 
 
 def keep_memory() -> bool:
-    """Let this process keep memory that it has freed, for the next step. Returns whether the C library can do that.
+    """Keep the memory that this process frees, for the next step. Returns whether the C library can do that.
 
-    A step allocates the same tensors as the one before. glibc gives the large ones back as soon as they are freed, and
-    the system hands out each of their pages again, cleared: a tenth of the time of a step. In return the process holds,
-    between steps, what a step needed; where sizes vary from step to step, it can come to hold more. It is so for the
-    whole process, and stays so.
+    A step allocates the same tensors as the one before. glibc returns large ones to the system as soon as they are
+    freed, and the system clears every page before it gives it out again: a tenth of the time of a step. In return the
+    process holds between steps what a step needs, and more where sizes vary from step to step. The setting is for the
+    whole process and cannot be undone.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

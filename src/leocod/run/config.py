@@ -15,7 +15,7 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import find_metrics, list_shipped
 from leocod.files.documents import parse_mapping, read_yaml
-from leocod.networks.network import Precision
+from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, SinkChoice, StrategyChoice, validate

@@ -1,7 +1,7 @@
-"""Make the tiny detector's starting weights: the counterpart of the paper's start from PASCAL VOC.
+"""Makes the tiny detector's starting weights: the counterpart of the paper's start from PASCAL VOC.
 
-It is trained offline in a world of its own: another seed, other places and other instances than any run's, with some of
-the classes only. Things of no class stand about, as in any VOC picture, so it learns not to call them by old names.
+It is trained offline in a built-in world that no run uses (another seed, other places, other instances), with some of
+the classes. The world also has objects of no class, as VOC pictures do, so that it learns to take them as background.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
 
 from leocod.benchmarks.wander import Wander, WanderOptions
-from leocod.detectors.tiny import TinyOptions, tiny_model
+from leocod.detectors.tiny import TinyOptions, build_tiny
 from leocod.evaluation.evaluator import Evaluator
+from leocod.networks.base import fork_rng
 from leocod.networks.two_stage import TwoStage
 from leocod.run.allocation import keep_memory
 from leocod.settings import Settings
@@ -34,16 +35,16 @@ KNOWN = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
 
 
 class PretrainOptions(Settings):
-    """How the start is made."""
+    """Options of pre-training."""
 
     classes: tuple[str, ...] = KNOWN
     """The classes it knows."""
     steps: int = Field(600, ge=1)
     """Length of the world it is trained in, 16 frames a step."""
     places: int = Field(60, ge=1)
-    """Rooms and streets of that world. At every visit all things in them are new, as from picture to picture in VOC."""
+    """Rooms and streets of that world. At every visit all objects in them are new, as in every picture of VOC."""
     test_steps: int = Field(200, ge=1)
-    """Length of the world it is tested in, one frame a step: a third one, whose things it has not seen."""
+    """Length of the world it is tested in, one frame a step: another world, whose objects it has not seen."""
     updates: int = Field(2000, ge=1)
     """Updates of the optimiser."""
     batch_size: int = Field(16, ge=1)
@@ -51,7 +52,7 @@ class PretrainOptions(Settings):
     learning_rate: float = Field(2e-3, gt=0)
     """The highest rate; it rises over the first 5 % of the updates and falls to nothing by a cosine."""
     seed: int = Field(1_000_003, ge=0)
-    """Of the world and of the training; far from the seeds of runs."""
+    """Seed of the world and of the training; far from the seeds of runs."""
     threads: int = Field(1, ge=1)
     """CPU threads. Another number gives other last digits, and so another file."""
 
@@ -60,11 +61,10 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     """Train, fold the normalisation into the convolutions, write the file. Returns AP50 in a world unseen (points)."""
     torch.set_num_threads(options.threads)
     keep_memory()
-    world = training_world(options)
+    world = make_world(options)
     frames = [pair for step in range(world.steps) for pair in world.frames_of(step)]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.seed)
-        model = tiny_model(len(options.classes), TinyOptions(weights=None), normalised=True)
+    with fork_rng(options.seed):
+        model = build_tiny(len(options.classes), TinyOptions(weights=None), normalised=True)
     _train(
         TwoStage(model, options.classes, learning_rate=options.learning_rate, seed=options.seed), frames, options, tell
     )
@@ -85,16 +85,16 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     return ap50
 
 
-def training_world(options: PretrainOptions) -> Wander:
-    """Where it is trained: as large and as varied as a photo collection."""
+def make_world(options: PretrainOptions) -> Wander:
+    """The world that it is trained in: as large and as varied as a photo collection."""
     settings = WanderOptions(steps=options.steps, only=options.classes, places=options.places, renewal=1.0)
     return Wander(settings, seed=options.seed)
 
 
 def fingerprint(world: Wander) -> str:
-    """Tells one world from another, and from its own earlier versions: the settings, and a hash of the first frames.
+    """A text that identifies a world and its version: the settings, and a hash of the first frames.
 
-    Without those that are null: an option that comes later and is not used makes no other world.
+    Settings that are null are left out: an option that is added later and not used makes no other world.
     """
     pixels = hashlib.sha256(b"".join(frame.image().tobytes() for frame, _ in world.frames_of(0))).hexdigest()
     return f"{world.options.model_dump_json(exclude_none=True)} {pixels[:16]}"
@@ -107,7 +107,7 @@ def _train(
     random = np.random.default_rng(options.seed)
     began = time.perf_counter()
     for update in range(options.updates):
-        rate = _rate(update / options.updates)
+        rate = _schedule(update / options.updates)
         for group in optimizer.param_groups:
             group["lr"] = options.learning_rate * rate
         batch = [frames[number] for number in random.integers(len(frames), size=options.batch_size)]
@@ -121,14 +121,14 @@ def _train(
             tell(f"update {update + 1} of {options.updates}: loss {total.item():.3f}, {passed:.0f} s")
 
 
-def _rate(progress: float) -> float:
+def _schedule(progress: float) -> float:
     return min(1.0, progress / 0.05 + 0.01) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
 def fold_normalisation(model: FasterRCNN, classes: int) -> FasterRCNN:
     """The same network without batch normalisation: each one becomes part of the convolution before it."""
     source = copy.deepcopy(model).eval()
-    folded = tiny_model(classes, TinyOptions(weights=None))
+    folded = build_tiny(classes, TinyOptions(weights=None))
     for part in list(source.modules()):
         if isinstance(part, Conv2dNormActivation) and len(part) > 1 and isinstance(part[1], nn.BatchNorm2d):
             part[0] = fuse_conv_bn_eval(part[0], part[1])

@@ -1,4 +1,4 @@
-"""Incremental object detection via meta-learning: distil from the model before, and learn how to take gradients."""
+"""Incremental object detection via meta-learning: distils from an earlier model and trains a warp layer."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from leocod.strategies.base import MemoryOptions, MemoryStrategy, StrategyOption
 from leocod.training.batch import Batch
 from leocod.types import LossWeights, Step
 
-REGION_HEAD = "roi_heads.box_head."
-
 
 class IODOptions(MemoryOptions):
     """Options of incremental object detection via meta-learning."""
 
     boundary_every: int = Field(100, ge=1)
-    """Steps from one teacher to the next: a stream has no task boundaries, so they are declared."""
+    """Steps from one teacher to the next. A stream has no task boundaries, so they are set by this number."""
     distillation: float = Field(0.5, ge=0)
-    """Weight of the distance to the teacher."""
+    """Weight of the distillation losses."""
     temperature: float = Field(6.0, gt=0)
     """Softens the class scores that are compared with the teacher's."""
     warp_every: int = Field(20, ge=1)
@@ -34,9 +32,9 @@ class IODOptions(MemoryOptions):
 
 
 class IOD(MemoryStrategy):
-    """Holds features, proposals and regions to those of the model at the last boundary. The last layer of the region
-    head is a warp layer: the stream does not train it, but remembered frames of all classes do, now and then, and what
-    the region losses teach the layers below passes through it.
+    """Distils features, proposals and regions from the model at the last boundary. The last layer of the region head is
+    a warp layer: the stream does not train it, but every few steps frames from the memory do, and the gradients of the
+    region losses pass through it to the layers below.
 
     Joseph et al., Incremental Object Detection via Meta-Learning, TPAMI 2021.
     """
@@ -46,13 +44,14 @@ class IOD(MemoryStrategy):
 
     def __init__(self, detector: Detector, options: IODOptions | None = None, *, seed: int = 0) -> None:
         super().__init__(detector, options, seed=seed)
-        self._warp = _last_layer_of_region_head(detector)
-        self._others = [one for one in detector.parameters() if all(one is not warp for warp in self._warp)]
+        self._warp = _find_warp_layer(detector)
+        warp = {id(parameter) for parameter in self._warp}
+        self._others = [parameter for parameter in detector.parameters() if id(parameter) not in warp]
         self._teacher: Detector | None = None
         self._shown: set[int] = set()
         """Classes labelled so far."""
         self._known: list[int] = []
-        """Those of them that the teacher had been shown."""
+        """Classes that the teacher was trained with."""
         self._steps = 0
 
     def batches(self, step: Step) -> Iterator[Batch]:
@@ -61,26 +60,26 @@ class IOD(MemoryStrategy):
         yield from self.by_recipe(current=step.labelled())
 
     def _warp_batches(self) -> Iterator[Batch]:
-        """Everything remembered, once; only what the region head says counts."""
-        held, size = self.memory.frames, self.options.warp_batch
-        order = self.random.permutation(len(held))
-        regions = LossWeights(proposals=0.0)
-        pairs = [(held[number][0], replace(held[number][1], weights=regions)) for number in order]
+        """Every frame in the memory, once; only the region losses count."""
+        remembered, size = self.memory.frames, self.options.warp_batch
+        order = self.random.permutation(len(remembered))
+        weights = LossWeights(proposals=0.0)
+        pairs = [(remembered[number][0], replace(remembered[number][1], weights=weights)) for number in order]
         for first in range(0, len(pairs), size):
             yield Batch.mean_of("warp", pairs[first : first + size])
 
     def penalty(self, batch: Batch) -> dict[str, Tensor]:
         if self._teacher is None or batch.name == "warp":
             return {}
-        apart = self.detector.distillation(
+        losses = self.detector.distillation(
             batch.images, self._teacher, classes=self._known, temperature=self.options.temperature
         )
-        return {name: self.options.distillation * value for name, value in batch.mean(apart).items()}
+        return {name: self.options.distillation * value for name, value in batch.mean(losses).items()}
 
     def constrain(self, batch: Batch) -> None:
         # None and not zero: Adam leaves a weight without gradient alone, but moves one with a zero gradient on.
-        for one in self._others if batch.name == "warp" else self._warp:
-            one.grad = None
+        for parameter in self._others if batch.name == "warp" else self._warp:
+            parameter.grad = None
 
     def remember(self, step: Step) -> None:
         super().remember(step)
@@ -92,7 +91,7 @@ class IOD(MemoryStrategy):
 
     def extend_classes(self, names: Sequence[str]) -> None:
         super().extend_classes(names)
-        # What it says of them is of no interest, but it must be able to say as much.
+        # New classes are not compared, but the teacher needs outputs for them.
         if self._teacher is not None:
             self._teacher.extend_classes(names)
 
@@ -110,8 +109,9 @@ class IOD(MemoryStrategy):
             self._teacher.load_state_dict(state["teacher"])
 
 
-def _last_layer_of_region_head(detector: Detector) -> list[nn.Parameter]:
-    head = {name: value for name, value in detector.named_parameters() if name.startswith(REGION_HEAD)}
+def _find_warp_layer(detector: Detector) -> list[nn.Parameter]:
+    """The parameters of the last layer of the region head."""
+    head = detector.region_head_parameters()
     if not head:
         raise InvalidConfig("strategy 'iod' trains a layer of the region head, and this detector has none.")
     layer = list(head)[-1].rpartition(".")[0]

@@ -1,15 +1,14 @@
-"""Which class a row of a detector's last layer stands for, and which names mean the same class."""
+"""Which class a row of a class layer stands for, and which names mean the same class."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights
 
 BACKGROUND = "__background__"
-"""The row of no object, first in a two-stage detector. In torchvision's RetinaNet it is there too, and never learnt."""
-NOTHING = "N/A"
+"""The row of no object, first in a two-stage detector. torchvision's RetinaNet has it too, but never learns it."""
+UNUSED = "N/A"
 """A number of COCO that was never given to a class."""
 
 VOC = (
@@ -26,34 +25,31 @@ SYNONYMS = {
     "monitor": "tv",
     "fireplug": "firehydrant",
 }
-"""Other words for a class of COCO, as VOC and OAK have them.
+"""Other words for classes of COCO, as VOC and OAK have them.
 
-OAK's class list begins with VOC's 20 classes in VOC's order, six of them spelt anew: dining table, motorcycle, potted
-plant and monitor beside aeroplane and sofa, so OAK's monitor is VOC's tvmonitor. Words that only come near are left
-apart: a ship is no boat here, a phone no cell phone, a computer no tv.
+OAK's class list begins with VOC's 20 classes in VOC's order, six of them spelt differently: dining table, motorcycle,
+potted plant and monitor beside aeroplane and sofa, so OAK's monitor is VOC's tvmonitor. Words that are only similar are
+left apart: ship is not boat here, phone is not cell phone, computer is not tv.
 """
 
 
-@cache
-def coco_rows() -> tuple[str, ...]:
-    """The 91 outputs of torchvision's COCO detectors: the background, then COCO's numbers, some of them unused."""
-    return tuple(FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"])
+COCO_ROWS: tuple[str, ...] = tuple(FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"])
+"""The 91 outputs of torchvision's COCO detectors: the background, then COCO's numbers, some of them unused."""
 
 
-def coco() -> tuple[str, ...]:
-    """COCO's 80 classes, in order."""
-    return classes_of(coco_rows())
-
-
-def classes_of(rows: Sequence[str]) -> tuple[str, ...]:
+def select_classes(rows: Sequence[str]) -> tuple[str, ...]:
     """The rows that are classes."""
-    return tuple(row for row in rows if row not in (BACKGROUND, NOTHING))
+    return tuple(row for row in rows if row not in (BACKGROUND, UNUSED))
 
 
-def spelling(name: str) -> str:
-    """The same for all ways to write a class.
+COCO = select_classes(COCO_ROWS)
+"""COCO's 80 classes, in order."""
 
-    >>> spelling("Dining_Table") == spelling("diningtable"), spelling("motorbike")
+
+def normalise(name: str) -> str:
+    """The same text for all ways to write a class.
+
+    >>> normalise("Dining_Table") == normalise("diningtable"), normalise("motorbike")
     (True, 'motorcycle')
     """
     plain = name.casefold()
@@ -62,15 +58,19 @@ def spelling(name: str) -> str:
     return SYNONYMS.get(plain, plain)
 
 
-def row_of(name: str, rows: Sequence[str]) -> int | None:
+def find_row(name: str, rows: Sequence[str]) -> int | None:
     """The row that stands for a class: the one of exactly this name, else the first that means the same.
 
-    >>> row_of("Motorbike", ["__background__", "motorcycle"])
+    >>> find_row("Motorbike", ["__background__", "motorcycle"])
     1
     """
-    if name == NOTHING:
+    if name == UNUSED:
         return None
     if name in rows:
         return rows.index(name)
-    same = (number for number, row in enumerate(rows) if spelling(row) == spelling(name) and row in classes_of(rows))
+    same = (
+        number
+        for number, row in enumerate(rows)
+        if row not in (BACKGROUND, UNUSED) and normalise(row) == normalise(name)
+    )
     return next(same, None)

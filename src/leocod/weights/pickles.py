@@ -1,7 +1,7 @@
-"""Reads arrays from a pickle that nobody vouches for.
+"""Reads arrays from a pickle of unknown origin.
 
-A pickle is a program. This one may build numbers, texts, lists, tuples, dicts and numpy arrays. Whatever it asks for by
-name is answered by a stand-in of ours, never by the real thing: numpy's own `__setstate__` trusts what it is given.
+A pickle is a program. Here it may build numbers, texts, lists, tuples, dicts and numpy arrays. Whatever it asks for by
+name, it gets a stand-in from this file and never the real object: numpy's own `__setstate__` trusts its input.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OPERATIONS = frozenset(
         "EMPTY_DICT", "DICT", "SETITEM", "SETITEMS", "GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD",
     }
 )  # fmt: skip
-"""What a pickle of arrays does. Making objects in other ways, extension codes and persistent ids are not among it."""
+"""What a pickle of arrays does. Other ways to make objects, extension codes and persistent ids are not allowed."""
 
 NUMBERS = frozenset({"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
 """What an array may hold. Objects ("O8") would be pickles within the pickle."""
@@ -47,11 +47,11 @@ _DAMAGE = (
     pickle.UnpicklingError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OverflowError,
     MemoryError, RecursionError, Warning,
 )  # fmt: skip
-"""What an unpickler may end in when a file is not what it should be."""
+"""What an unpickler may raise for a damaged file."""
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a pickle, by name: {name: array}, or {"model": {name: array}, ...} as Detectron2 writes it."""
+    """Read the arrays of a pickle, by name: {name: array}, or {"model": {name: array}, ...} as Detectron2 writes it."""
     named = one_line(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -60,22 +60,22 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except OSError as error:
         raise InvalidData(f"{named} cannot be read ({error.strerror}). Check `detector.weights`.") from error
     try:
-        # Python warns of odd texts in damaged pickles, where we would rather stop.
+        # Python only warns of odd texts in damaged pickles; here they are errors.
         with warnings.catch_warnings(action="error"):
             _check_operations(data)
-            return _arrays(_Unpickler(data).load(), most=len(data))
+            return _collect_arrays(_Unpickler(data).load(), most=len(data))
     except _Refused as refusal:
         raise InvalidData(f"{named} is refused, and nothing in it was run: {one_line(refusal, 300)}.") from refusal
     except _DAMAGE as error:
-        raise InvalidData(f"{named} is not a whole pickle ({_first_line(error)}). Fetch it again.") from error
+        raise InvalidData(f"{named} is not a whole pickle ({_describe(error)}). Download it again.") from error
 
 
 class _Refused(Exception):
-    """Something that a pickle of arrays has no need of."""
+    """The file contains something that a pickle of arrays does not need."""
 
 
 def _check_operations(data: bytes) -> None:
-    """Read through the program without running it. Checked first: one large memo number would fill the memory."""
+    """Check the operations without running them. This comes first: one large memo number would fill the memory."""
     for number, (operation, argument, _) in enumerate(pickletools.genops(io.BytesIO(data))):
         if operation.name not in OPERATIONS:
             raise _Refused(f"its pickle uses {operation.name}, which arrays do not need")
@@ -87,7 +87,7 @@ def _check_operations(data: bytes) -> None:
 
 class _Unpickler(pickle.Unpickler):
     def __init__(self, data: bytes) -> None:
-        # Texts of Python 2 are bytes; read as latin1, each stays the byte it was.
+        # Texts of Python 2 are bytes; read as latin1, every byte is kept.
         super().__init__(io.BytesIO(data), encoding="latin1")
         self._bytes_left = len(data)
 
@@ -95,21 +95,22 @@ class _Unpickler(pickle.Unpickler):
         module = module.replace("numpy.core", "numpy._core")
         known: dict[tuple[str, str], Callable[..., Any]] = {
             ("numpy._core.multiarray", "_reconstruct"): lambda *_: _Array(),
-            ("numpy", "ndarray"): _uncallable,
+            ("numpy", "ndarray"): _refuse_call,
             ("numpy", "dtype"): lambda code, *_: _NumberType(code),
             ("numpy._core.multiarray", "scalar"): lambda kind, raw: _Array((), kind, raw),
             ("numpy._core.numeric", "_frombuffer"): _from_buffer,
             ("_codecs", "encode"): self._encode,
             ("builtins", "bytes"): lambda: b"",
             ("__builtin__", "bytes"): lambda: b"",
-            ("collections", "OrderedDict"): _empty,
+            ("collections", "OrderedDict"): _make_dict,
         }
         if (module, name) not in known:
             raise _Refused(f"its pickle asks for {module}.{name}, which arrays do not need")
         return _StandIn(known[module, name])
 
     def _encode(self, text: str, encoding: str) -> bytes:
-        """How protocol 2 writes bytes. Once for each: a short text, encoded over and over, would fill the memory."""
+        """Protocol 2 writes bytes as encoded texts. Their total is limited: one short text, encoded again and again,
+        would fill the memory."""
         if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
             raise _Refused(f"its pickle asks to encode a text as {encoding!r}; bytes come as latin1")
         self._bytes_left -= len(text)
@@ -119,7 +120,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _StandIn:
-    """Answers a call in place of what the pickle asked for. Has no state that the pickle could set."""
+    """Answers a call in place of what the pickle asked for. It has no state that the pickle could set."""
 
     __slots__ = ("_call",)
 
@@ -134,7 +135,7 @@ class _StandIn:
 
 
 class _NumberType:
-    """numpy.dtype, as far as numbers need it."""
+    """Stands for numpy.dtype, as far as numbers need it."""
 
     __slots__ = ("code", "order")
 
@@ -152,12 +153,12 @@ class _NumberType:
             raise _Refused("it has an array of records, which are not numbers")
         self.order = ">" if order == ">" else "<"
 
-    def of_numpy(self) -> np.dtype[Any]:
+    def to_numpy(self) -> np.dtype[Any]:
         return np.dtype(f"{self.order}{self.code}")
 
 
 class _Array:
-    """numpy.ndarray, made only when all is read: its shape, its numbers and its bytes must fit."""
+    """Stands for numpy.ndarray, which is made when all is read and only if shape, type and bytes fit."""
 
     __slots__ = ("fortran", "kind", "raw", "shape")
 
@@ -176,13 +177,13 @@ class _Array:
         whole = isinstance(shape, tuple) and all(isinstance(length, int) and length >= 0 for length in shape)
         if not whole or not isinstance(self.kind, _NumberType) or not isinstance(raw, bytes | bytearray | str):
             raise _Refused("it has an array without a shape, a type or bytes")
-        needed: int = math.prod(shape) * self.kind.of_numpy().itemsize
+        needed: int = math.prod(shape) * self.kind.to_numpy().itemsize
         if needed != len(raw):
             raise _Refused(f"it has an array of shape {shape} with {len(raw)} bytes")
         return needed
 
-    def of_numpy(self) -> NDArray[Any]:
-        form = self.kind.of_numpy()
+    def to_numpy(self) -> NDArray[Any]:
+        form = self.kind.to_numpy()
         raw = self.raw.encode("latin1") if isinstance(self.raw, str) else self.raw
         flat = np.frombuffer(raw, dtype=form).astype(form.newbyteorder("="), copy=False)
         return flat.reshape(self.shape, order="F" if self.fortran else "C")
@@ -194,16 +195,16 @@ def _from_buffer(buffer: Any, kind: Any, shape: Any, order: Any, *_: Any) -> _Ar
     return _Array(shape, kind, buffer, fortran=order == "F")
 
 
-def _empty() -> dict[Any, Any]:
-    """Of nothing: a copy of what is there would cost the file nothing."""
+def _make_dict() -> dict[Any, Any]:
+    """Takes no content: copies of existing content would cost the file nothing."""
     return {}
 
 
-def _uncallable(*_: Any) -> Any:
+def _refuse_call(*_: Any) -> Any:
     raise _Refused("its pickle calls numpy.ndarray")
 
 
-def _arrays(content: Any, *, most: int) -> dict[str, NDArray[Any]]:
+def _collect_arrays(content: Any, *, most: int) -> dict[str, NDArray[Any]]:
     model = content.get("model", content) if isinstance(content, dict) else None
     if not isinstance(model, dict) or not model:
         raise _Refused("it holds no dict of arrays, nor one under 'model', as a file of Detectron2 does")
@@ -213,8 +214,8 @@ def _arrays(content: Any, *, most: int) -> dict[str, NDArray[Any]]:
     # One array under many names costs the file nothing.
     if sum(value.size for value in model.values()) > most:
         raise _Refused("its arrays have more bytes than the file")
-    return {name: value.of_numpy() for name, value in model.items()}
+    return {name: value.to_numpy() for name, value in model.items()}
 
 
-def _first_line(error: BaseException) -> str:
-    return one_line(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no more said'}", 200)
+def _describe(error: BaseException) -> str:
+    return one_line(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no details'}", 200)

@@ -1,4 +1,4 @@
-"""Weights that leocod itself wrote: safetensors files with class names, checkpoints, run directories."""
+"""Weights that leocod wrote: safetensors files with class names, checkpoints, run directories."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from leocod.files.paths import explain_absence
 from leocod.files.run_directory import RunDirectory
 from leocod.readers.classes import MOST, check_names
 from leocod.text import one_line
-from leocod.weights.fitting import LoadedWeights, rows_for
-from leocod.weights.torch_files import why_no_numbers
+from leocod.weights.fitting import LoadedWeights
+from leocod.weights.torch_files import explain_unusable
 
 
 def save_weights(path: Path, model: nn.Module, classes: Sequence[str], about: Mapping[str, str]) -> None:
@@ -31,14 +31,15 @@ def save_weights(path: Path, model: nn.Module, classes: Sequence[str], about: Ma
 def read_weights(path: Path) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     """The tensors and the class names of a safetensors file."""
     tensors, about = _read(path)
-    return tensors, _classes(path, about)
+    return tensors, _read_classes(path, about)
 
 
-def from_safetensors(path: Path) -> LoadedWeights:
-    """A file that `save_weights` wrote."""
+def read_safetensors(path: Path) -> LoadedWeights:
+    """Read a file that `save_weights` wrote."""
     tensors, about = _read(path)
-    rows = rows_for(tensors, _classes(path, about))
-    return LoadedWeights("leocod", one_line(path), tensors, rows, stride_in_1x1=_stride(about))
+    return LoadedWeights(
+        "leocod", one_line(path), tensors, _read_classes(path, about), stride_in_1x1=_read_stride(about)
+    )
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -48,17 +49,17 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
             about = file.metadata() or {}
-    # Numbers of kinds that torch does not have end in errors of many kinds.
+    # Numbers of kinds that torch does not have raise errors of many kinds.
     except Exception as problem:
         reason = one_line(problem, 200) or type(problem).__name__
         raise InvalidData(f"{one_line(path)} is not a readable safetensors file: {reason}") from problem
     for name, tensor in tensors.items():
-        if wrong := why_no_numbers(tensor):
-            raise InvalidData(f"{one_line(path)}: of '{one_line(name, 100)}', {wrong}. Save it as float32.")
+        if unusable := explain_unusable(tensor):
+            raise InvalidData(f"{one_line(path)}: tensor '{one_line(name, 100)}' {unusable}. Save it as float32.")
     return tensors, about
 
 
-def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
+def _read_classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
     try:
         names = parse_json(about["classes"])
     except (KeyError, ValueError) as error:
@@ -74,8 +75,8 @@ def _classes(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _stride(about: Mapping[str, str]) -> bool | None:
-    """What an exported file says of its detector's options; a pre-trained one has no such option."""
+def _read_stride(about: Mapping[str, str]) -> bool | None:
+    """The option of the exported detector; None where a file does not say it."""
     try:
         options = parse_json(about.get("options", "{}"))
     except ValueError:
@@ -84,21 +85,23 @@ def _stride(about: Mapping[str, str]) -> bool | None:
     return stride if isinstance(stride, bool) else None
 
 
-def from_run(path: Path) -> LoadedWeights:
-    """The newest checkpoint of a run directory."""
-    found = newest_checkpoint(RunDirectory.open(path).checkpoints)
-    if found is None:
-        raise InvalidRun(f"{one_line(path)} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
-    return from_checkpoint(*found)
+def read_run(path: Path) -> LoadedWeights:
+    """Read the newest checkpoint of a run directory."""
+    newest = newest_checkpoint(RunDirectory.open(path).checkpoints)
+    if newest is None:
+        raise InvalidRun(
+            f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps."
+        )
+    return read_checkpoint(*newest)
 
 
-def from_checkpoint(path: Path, state: Mapping[str, Any]) -> LoadedWeights:
-    """The detector that people use: the slow learner, or the only one."""
+def read_checkpoint(path: Path, state: Mapping[str, Any]) -> LoadedWeights:
+    """Take the weights of the deployed detector from a checkpoint: the slow learner's where there is one."""
     try:
         learner = state["learner"]
         detector = learner["slow"] if "slow" in learner else learner["detector"]
         tensors = dict(detector["weights"])
-        # A learner whose class list grows knows more of them than its run began with.
+        # A learner whose class list grows has more classes than its run began with.
         classes = tuple(detector.get("classes", state["classes"]))
         stride = state["config"]["detector"].get("stride_in_1x1")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -107,5 +110,5 @@ def from_checkpoint(path: Path, state: Mapping[str, Any]) -> LoadedWeights:
     whole = all(isinstance(name, str) and isinstance(value, Tensor) for name, value in tensors.items())
     if not whole or not all(isinstance(name, str) for name in classes):
         raise InvalidData(f"{one_line(path)} is a checkpoint whose weights or class names are something else.")
-    told = stride if isinstance(stride, bool) else None
-    return LoadedWeights("leocod", one_line(path), tensors, rows_for(tensors, classes), stride_in_1x1=told)
+    known_stride = stride if isinstance(stride, bool) else None
+    return LoadedWeights("leocod", one_line(path), tensors, classes, stride_in_1x1=known_stride)

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.errors import InvalidData
-from leocod.networks.network import ClassLayer
+from leocod.detectors.base import Detector
+from leocod.errors import InvalidConfig, InvalidData
+from leocod.networks.base import BACKGROUND_ROW, BackboneLayout, BaseDetector, ClassLayer, fork_rng
+from leocod.settings import Settings
+from leocod.types import Detections
 
 
 @pytest.fixture
@@ -88,13 +91,77 @@ def test_two_that_grow_alike_get_the_same_rows_and_others_others(a_detector):
     assert not torch.equal(rows[0], rows[2])
 
 
-def test_rows_that_lie_in_groups_find_their_new_places():
-    layer = ClassLayer("cls_logits", torch.nn.Linear(1, 6), groups=2)
+def test_the_rows_of_classes_are_found_in_every_group():
+    scores, boxes = ClassLayer("scores", groups=2), ClassLayer("boxes", each=4, background=2)
 
-    where, length = layer.after(3, 2)
+    assert scores.find_rows([BACKGROUND_ROW, 0, 1, 2], classes=5).tolist() == [0, 1, 2, 5, 6, 7]
+    assert scores.find_rows([2, 0], classes=3).tolist() == [2, 0, 5, 3]
+    assert scores.count_rows(5) == 10
+    assert boxes.find_rows([1, BACKGROUND_ROW], classes=3).tolist() == [6, 7, 8, 9, 0, 1]
+    assert boxes.find_rows([], classes=3).tolist() == []
+    assert boxes.count_rows(3) == 14
 
-    assert where.tolist() == [0, 1, 2, 5, 6, 7]
-    assert length == 10
+
+def test_a_tensor_of_a_classifier_goes_to_the_place_of_its_longest_prefix():
+    layout = BackboneLayout("a network", {"": "body.", "layer4.": "head.layer4."}, (), ())
+
+    assert layout.place("layer4.0.conv1.weight") == "head.layer4.0.conv1.weight"
+    assert layout.place("layer40.weight") == "body.layer40.weight"
+    assert BackboneLayout("another", {"stem.": "body."}, (), ()).place("top.weight") == "top.weight"
+
+
+class Least(BaseDetector):
+    """Only what every detector must define."""
+
+    Options = Settings
+
+    def __init__(self):
+        super().__init__(torch.nn.Linear(2, 3), ("mug",), learning_rate=0.1)
+
+    def loss(self, images, labels, seeds=None):
+        raise NotImplementedError
+
+    def detect(self, images):
+        return [Detections(np.zeros((0, 4)), np.zeros(0), np.zeros(0)) for _ in images]
+
+    def class_layers(self):
+        return ()
+
+
+def test_what_a_detector_need_not_have_is_empty_or_an_error_that_names_it():
+    least = Least()
+
+    assert isinstance(least, Detector)
+    assert Least.known_classes(None) == ()
+    assert least.region_head_parameters() == {}
+    assert least.reporting_limits() == (0.0, None)
+    assert least.backbone_layout is None
+    with pytest.raises(InvalidConfig, match="The detector Least does not define `class_logits`, which this strategy"):
+        least.class_logits([], [])
+    with pytest.raises(InvalidConfig, match="`distillation`"):
+        least.distillation([], least, classes=[], temperature=1.0)
+
+
+def test_drawing_from_a_seed_leaves_torchs_own_randomness_alone():
+    before = torch.random.get_rng_state()
+
+    with fork_rng(3):
+        one = torch.rand(2)
+    with fork_rng(3):
+        two = torch.rand(2)
+
+    assert torch.equal(one, two)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_the_mode_is_put_back_even_when_predicting_fails():
+    least = Least()
+    least.detect = lambda images: 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        least.predict([np.zeros((2, 2, 3), np.uint8)])
+
+    assert least.model.training
 
 
 def test_a_class_cannot_be_added_twice(a_detector):
@@ -118,7 +185,7 @@ def test_a_state_with_more_classes_makes_the_detector_grow(a_detector):
 def test_a_state_of_other_classes_is_refused(a_detector):
     state = a_detector().state_dict() | {"classes": ["cat", "book", "car"]}
 
-    with pytest.raises(InvalidData, match="cat, book, car cannot go on with mug, book, car"):
+    with pytest.raises(InvalidData, match="cat, book, car cannot be loaded for mug, book, car"):
         a_detector().load_state_dict(state)
 
 
