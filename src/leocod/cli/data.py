@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
-from leocod.errors import InvalidConfig, InvalidFrame
+from leocod.cli.options import BenchmarkOverride
+from leocod.cli.terminal import console, say, show_progress
+from leocod.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from leocod.benchmarks.base import Benchmark
     from leocod.data.convert import LabelChoice
     from leocod.run.config import ExperimentConfig
-    from leocod.types import Image, LabelledFrame, Labels
 
 COSTS = (16, 8, 4, 2, 1)
 """The annotation costs of the paper, in labelled frames a step."""
@@ -27,23 +26,7 @@ PANEL = 384
 
 Choice = Literal["given", "drawn"]
 
-console = Console(highlight=False)
-
 commands = typer.Typer(help="Check a data set, or write one in another layout.")
-
-Override = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Set an option of the benchmark: root=data/oak, steps=10. May be repeated."
-    ),
-]
-
-
-def say(line: str, where: Console = console) -> None:
-    """Print a line of any length as it is: a name may look like markup, or like a command to the terminal."""
-    from leocod.text import one_line
-
-    where.print(one_line(line), markup=False, soft_wrap=True)
 
 
 @commands.callback(invoke_without_command=True)
@@ -94,7 +77,7 @@ def convert(
         Choice, typer.Option(help="Which frames are labelled: those given with the data, where they are, or drawn.")
     ] = "given",
     link: Annotated[bool, typer.Option("--link/--copy", help="Hard links to the pictures in place of copies.")] = False,
-    overrides: Override = None,
+    overrides: BenchmarkOverride = None,
 ) -> None:
     """Write a benchmark to files that `leocod run` and others can read.
 
@@ -132,56 +115,6 @@ def build_benchmark(name: str, seed: int, overrides: Sequence[str]) -> tuple[Exp
     # Without labels: the default may be more than the frames of a step.
     config = load_mapping(reduce(overlay, [*layers, {"labels": {"per_step": 0}}]))
     return config, config.benchmark.build(config.seed)
-
-
-def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
-    """Write a contact sheet of frames from all over a benchmark, and print its figures."""
-    from leocod.benchmarks.base import Recorded
-    from leocod.data.overview import make_class_table, make_timeline_table, survey
-    from leocod.evaluation.evaluator import spread_evenly
-    from leocod.files.atomic import atomic_write
-    from leocod.report.contact_sheet import draw_contact_sheet
-    from leocod.text import pluralize
-
-    pairs = [pair for step in spread_evenly(benchmark.steps, 12) for pair in list(benchmark.frames_of(step))[::4]]
-    sheet = draw_contact_sheet(_read_images(benchmark, pairs[:48]), benchmark.classes, longest=PANEL)
-    with atomic_write(out) as temporary:
-        sheet.save(temporary, format="PNG")
-    say(f"Contact sheet: {out}")
-    if most == 0:
-        return
-    with show_progress("steps") as advance:
-        overview = survey(benchmark, lambda: advance(benchmark.steps))
-    problems = benchmark.problems if isinstance(benchmark, Recorded) else []
-    if problems:
-        console.print(f"{pluralize(len(problems), 'problem')} found in the files: `leocod data check` lists all.")
-    for line in overview.lines():
-        say(line)
-    for make_table in (make_class_table, make_timeline_table):
-        console.print()
-        console.print(make_table(overview, most))
-    if most < len(overview.classes):
-        more = pluralize(len(overview.classes) - most, "more class", "more classes")
-        console.print(f"... and {more}: --classes N lists more.")
-
-
-def _read_images(benchmark: Benchmark, pairs: Sequence[LabelledFrame]) -> Iterator[tuple[Image, Labels]]:
-    for frame, labels in pairs:
-        try:
-            yield frame.image(), labels
-        except InvalidFrame as error:
-            if benchmark.on_bad_frame == "stop":
-                raise benchmark.fault(frame, error) from error.__cause__
-
-
-@contextmanager
-def show_progress(things: str) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar. It moves by one with each call; the argument is the number of all things."""
-    from rich.progress import Progress
-
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(things, total=None)
-        yield lambda total: bar.update(task, total=total, advance=1)
 
 
 def _parse_costs(text: str | None, frames_per_step: int) -> list[int]:

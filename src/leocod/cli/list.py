@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from leocod.cli.terminal import console
 
 if TYPE_CHECKING:
     from leocod.settings import Settings
-
-console = Console(highlight=False)
 
 
 def list_parts() -> None:

@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column
 from rich.table import Table as Grid
 
-from leocod.cli.data import say
+from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from leocod.paper.plan import Plan
     from leocod.paper.table import Table
-
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Tables = Annotated[
     list[str],

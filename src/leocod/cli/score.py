@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from leocod.cli.terminal import console
 
 if TYPE_CHECKING:
     from leocod.evaluation.error_breakdown import ErrorCounts
     from leocod.evaluation.history import History
     from leocod.evaluation.metrics.base import Metric
-
-console = Console(highlight=False)
 
 MISSING = {
     "every evaluation": "the detections of {lost} of {all} evaluations were not kept (record.detections)",
@@ -54,7 +53,7 @@ def _print_scores(run: Path, metrics: list[Metric], history: History) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from leocod.cli.data import say
+    from leocod.cli.terminal import say
     from leocod.evaluation.metrics.base import compute_metrics
 
     scores = compute_metrics(metrics, history)
@@ -86,7 +85,7 @@ def _print_errors(run: Path, step: int, classes: tuple[str, ...], counts: ErrorC
     from rich.table import Table
     from rich.text import Text
 
-    from leocod.cli.data import say
+    from leocod.cli.terminal import say
     from leocod.evaluation.error_breakdown import LOWEST_SCORE
     from leocod.text import one_line
 

@@ -1,0 +1,120 @@
+"""`leocod run`: learn from a stream, or resume an interrupted run."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from leocod.cli.options import Device, Override
+from leocod.cli.terminal import console, errors, say
+from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+
+
+def run(
+    config: Annotated[
+        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
+    ] = None,
+    benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
+    detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="The continual-learning method; see `leocod list`.")] = None,
+    efficient_cls: Annotated[
+        bool | None,
+        typer.Option("--efficient-cls/--no-efficient-cls", help="With Efficient-CLS around the strategy, or without."),
+    ] = None,
+    labels: Annotated[int | None, typer.Option(metavar="K", help="Labelled frames in each step of 16.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Length of the stream in steps.")] = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps from one evaluation to the next.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    device: Device = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="CPU threads.")] = None,
+    overrides: Override = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run directory; by default a new one under runs/.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Resume an interrupted run with its own config.")
+    ] = None,
+) -> None:
+    """Learn from a stream, evaluate on the way, and leave a run directory with a report.
+
+    Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
+    Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
+    """
+    from leocod.run.config import load_config, load_run_config
+    from leocod.run.layers import parse_override
+
+    layers: list[dict[str, Any]] = [
+        {"benchmark": benchmark, "detector": detector, "strategy": strategy},
+        {"seed": seed, "device": device, "threads": threads},
+        {"labels": _given(per_step=labels), "evaluate": _given(every=evaluate_every), "benchmark": _given(steps=steps)},
+    ]
+    layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
+    if efficient_cls is not None:
+        layers.append({"efficient_cls": {} if efficient_cls else None})
+    if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
+        raise InvalidConfig(
+            "--no-efficient-cls cannot be combined with --set efficient_cls.OPTION: remove one of them."
+        )
+    layers += [parse_override(text) for text in overrides or ()]
+    if resume and out:
+        raise InvalidConfig("--out cannot be combined with --resume: a resumed run stays in its directory.")
+
+    from leocod.files.run_directory import RunDirectory
+
+    stored = RunDirectory.open(resume).config if resume and not config else None
+    chosen = load_run_config(stored, layers) if stored else load_config(config, layers)
+
+    from leocod.files.run_directory import find_free_path, refuse_if_taken
+    from leocod.run.experiment import name_run
+    from leocod.run.session import resume_experiment, run_experiment
+    from leocod.sinks.console import results_table
+    from leocod.training import distributed
+
+    directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
+    with _explain_resume(directory), distributed.process_group(chosen.device):
+        if resume:
+            results = resume_experiment(chosen, directory)
+        else:
+            # Checked first, not after the world has been built.
+            distributed.check_on_rank0(lambda: refuse_if_taken(directory))
+            results = run_experiment(chosen, directory)
+    if results is not None:
+        console.print(results_table(results))
+        say(f"Report: {directory / 'report.html'}")
+
+
+@contextmanager
+def _explain_resume(directory: Path) -> Iterator[None]:
+    """Add to an error how the run can be resumed."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say(f"leocod: interrupted. {_resume_command(directory) or 'Nothing was written.'}", errors)
+        # Python's own is without a number, and by Ctrl-C.
+        raise typer.Exit(128 + (error.args[0] if error.args else signal.SIGINT)) from None
+    except Interrupted as error:
+        say(f"leocod: {error} {_resume_command(directory)}", errors)
+        raise typer.Exit(128 + error.signal) from None
+    # Refused before anything began: there is nothing to resume.
+    except (InvalidConfig, RunExists):
+        raise
+    except LeocodError as error:
+        raise LeocodError(f"{error} {_resume_command(directory)}") from error
+
+
+def _resume_command(directory: Path) -> str:
+    begun = (directory / "config.yaml").exists()
+    return f"Resume it with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
+
+
+def _given(**values: Any) -> dict[str, Any] | None:
+    """The values that are there; None when none is."""
+    return {key: value for key, value in values.items() if value is not None} or None
