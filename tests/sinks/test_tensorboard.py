@@ -52,9 +52,9 @@ def test_the_metrics_of_a_run_are_a_point_each_and_an_undefined_one_is_none(tmp_
     scored = Scored(9, {"fap": 41.5, "forgetting": None, "own": -3.0})
 
     assert scalars(scored) == {"scores/fap": 41.5, "scores/own": -3.0}
-    with TensorBoard(tmp_path) as sink:
+    with curves(tmp_path) as sink:
         sink(scored)
-    (file,) = tmp_path.iterdir()
+    (file,) = (tmp_path / "tensorboard").iterdir()
     assert b"scores/own" in file.read_bytes()
 
 
