@@ -228,6 +228,21 @@ def test_evaluating_before_the_first_step_gives_forward_transfer_and_changes_not
     assert "fwt" in leocod("score", tmp_path / "started", "--metric", "fwt")
 
 
+def test_trying_frames_before_they_are_learnt_gives_prequential_precision_and_changes_nothing_else(
+    first: Path, tmp_path: Path
+) -> None:
+    leocod("run", *SMALL, "--set", "evaluate.prequential=true", "--out", tmp_path / "tried")
+
+    results, usual = read(tmp_path / "tried" / "results.json"), read(first / "results.json")
+    lines = (tmp_path / "tried" / "detections" / "prequential.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [0, 1, 2, 3]
+    assert 0 <= results["scores"]["prequential"] < 100
+    assert results["evaluations"] == usual["evaluations"]
+    assert equal(weights(tmp_path / "tried"), weights(first))
+    expected = f"{results['scores']['prequential']:.6f} points"
+    assert expected in leocod("score", tmp_path / "tried", "--metric", "prequential")
+
+
 def test_another_seed_is_another_run(first: Path, tmp_path: Path) -> None:
     leocod("run", *SMALL, "--seed", "1", "--out", tmp_path / "other")
 

@@ -9,9 +9,11 @@ import pytest
 import yaml
 
 from leocod.errors import InvalidConfig, InvalidRun
+from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.evaluator import Evaluator
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.report.history import read_definitions
 from leocod.run.experiment import load_learner
 from leocod.run.parts import CheckpointOptions, Parts, RunFacts
 from leocod.run.session import resume_run, start_run
@@ -48,9 +50,10 @@ def _no_report(monkeypatch):
 
 
 def test_its_directory_says_what_it_was_composed_of(make, tmp_path: Path) -> None:
-    results = start_run(make(), tmp_path / "run")
+    results = start_run(make(definitions=Definitions(ap="voc")), tmp_path / "run")
 
     composed = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())["composed"]
+    assert read_definitions(tmp_path / "run") == Definitions(ap="voc")
     assert composed["stream"] == "leocod.stream.recorded:Stream"
     assert composed["learner"] == "leocod.strategies.incremental:Incremental"
     assert (composed["benchmark"], composed["labels_per_step"]) == ("small", 2)

@@ -61,7 +61,7 @@ class Evaluator:
         return (step_index + 1) % self.every == 0 or step_index == self.last_step
 
     def evaluate(self, predict: Predict) -> tuple[dict[str, float | None], dict[int, Detections]]:
-        """AP50 by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
+        """AP by class name, 0 to 1, None for a class without a test box; and what was found, by frame id."""
         detections = self.detect(predict, [frame for frame, _ in self.test])
         precision = self._scorer.score(detections)
         by_class = {

@@ -194,7 +194,9 @@ def _describe(parts: Parts) -> dict[str, Any]:
         name: f"{type(part).__module__}:{type(part).__qualname__}"
         for name, part in (("stream", parts.stream), ("learner", parts.learner), ("evaluator", parts.evaluator))
     }
-    return {"composed": {**asdict(parts.facts), **kinds, "classes": list(parts.evaluator.classes)}}
+    composed = {**asdict(parts.facts), **kinds, "classes": list(parts.evaluator.classes)}
+    # `leocod score` reads the definitions here.
+    return {"composed": composed, "evaluate": parts.definitions.model_dump(mode="json")}
 
 
 def _describe_memory(parts: Parts, stream_bytes: int) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class Wandb(BaseSink):
 
     def __call__(self, event: Event) -> None:
         if self._thinning.keeps(event):
-            self._run.log(scalars(event), step=event.step)
+            # An evaluation before the first step is at -1, which wandb does not take.
+            self._run.log(scalars(event), step=max(event.step, 0))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
