@@ -17,5 +17,11 @@ def test_the_list_has_names_meanings_and_options() -> None:
         "keep",
         "nested",
         "presence",
+        "budget",
+        "tensorboard",
+        "fifo",
+        "bwt",
+        "bad_steps",
+        "frames_at_once",
     ):
         assert word in text

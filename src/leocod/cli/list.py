@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leocod.cli.terminal import console
 
 if TYPE_CHECKING:
+    from leocod.find import Kind
     from leocod.settings import Settings
 
 
 def list_parts() -> None:
     """Show everything that can be chosen by name, and all options with their defaults."""
+    from leocod.evaluation.metrics.base import METRICS
+    from leocod.memory.replacements.base import REPLACEMENTS
+    from leocod.memory.stores.base import STORES
     from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
     from leocod.run.choices import CHOICES, Choice, SinkChoice
     from leocod.run.config import ExperimentConfig
@@ -25,6 +29,12 @@ def list_parts() -> None:
         for name in choice.kind.names():
             found = choice.kind.find(name)
             _print_part(name, found.__doc__, found.Options)
+    _print_title("memory stores", "--set strategy.memory_store=NAME")
+    _print_names(STORES)
+    _print_title("memory replacements", "--set strategy.memory_replacement=NAME")
+    _print_names(REPLACEMENTS)
+    _print_title("metrics", "--set evaluate.metrics=[NAME,...], leocod score RUN --metric NAME")
+    _print_names(METRICS)
     _print_title("plug-in", "--efficient-cls, options by --set efficient_cls.OPTION=VALUE")
     _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
     _print_title("the run", "options by --set OPTION=VALUE")
@@ -35,6 +45,13 @@ def _print_title(title: str, usage: str) -> None:
     from rich.markup import escape
 
     console.print(f"\n[bold]{title}[/bold]  {escape(usage)}", soft_wrap=True)
+
+
+def _print_names(kind: Kind[Any]) -> None:
+    from rich.markup import escape
+
+    for name in kind.names():
+        console.print(f"  [cyan]{name}[/cyan]  {escape(_first_sentence(kind.find(name).__doc__))}", soft_wrap=True)
 
 
 def _print_part(name: str, text: str | None, options: type[Settings]) -> None:

@@ -1,0 +1,64 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from leocod.files.atomic import write_text
+from leocod.run.config import load_config
+
+
+def test_its_help_names_every_option(leocod: Callable[..., Result]) -> None:
+    text = leocod("run", "--help").output
+
+    for option in (
+        *("--benchmark", "--detector", "--strategy", "--efficient-cls", "--no-efficient-cls", "--labels", "--steps"),
+        *("--evaluate-every", "--seed", "--device", "--threads", "--set", "--out", "--resume"),
+    ):
+        assert option in text
+
+
+def test_a_run_is_not_resumed_with_other_settings_and_each_of_them_is_named(
+    leocod: Callable[..., Result], tmp_path: Path
+) -> None:
+    write_text(tmp_path / "run" / "config.yaml", load_config().to_yaml())
+
+    result = leocod("run", "--resume", "run", "--seed", "1", "--set", "labels.per_step=2", "--set", "workers=1")
+
+    assert result.exit_code == 2
+    assert "labels.per_step was 4 and is 2; seed was 0 and is 1." in result.stderr
+    assert "workers" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "none.yaml"), "No config file 'none.yaml'"),
+        (("run", "typo.yaml"), "labels.per_stp: unknown key. Did you mean 'per_step'?"),
+        (("run", "--labels", "17"), "labels.per_step is 17: it should be from 0 to 16"),
+        (("run", "--labels", "-1"), "labels.per_step is -1"),
+        (("run", "--steps", "0"), "benchmark.steps is 0: it should be at least 1"),
+        (("run", "--steps", "many"), "--steps"),
+        (("run", "--evaluate-every", "0"), "evaluate.every is 0"),
+        (("run", "--seed", "-1"), "seed is -1"),
+        (("run", "--threads", "0"), "threads is 0"),
+        (("run", "--device", "cuda:99"), "device is 'cuda:99'"),
+        (("run", "--strategy", "icral"), "No strategy 'icral'. Did you mean 'icarl'?"),
+        (("run", "--detector", "tinny"), "No detector 'tinny'. Did you mean 'tiny'?"),
+        (("run", "--benchmark", "wonder"), "No benchmark 'wonder'. Did you mean 'wander'?"),
+        (("run", "--set", "seed"), "'seed' is not an override"),
+        (("run", "--set", "sed=1"), "sed: unknown key. Did you mean 'seed'?"),
+        (("run", "--set", "detector.weights=none.safetensors"), "No weights file none.safetensors"),
+        (("run", "--no-efficient-cls", "--set", "efficient_cls.keep=0.5"), "remove one"),
+        (("run", "--out", "other_run"), "other_run already holds a run (wander, icarl with Efficient-CLS"),
+        (("run", "--out", "typo.yaml"), "typo.yaml is a file"),
+        (("run", "--strategi", "icarl"), "--strategi"),
+        (("run", "--resume", "none"), "none is not a run directory"),
+        (("run", "--resume", "other_run", "--out", "new"), "--out cannot be combined with --resume"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_nothing_is_written(
+    arguments: tuple[str, ...], message: str, refused: Callable[..., str]
+) -> None:
+    assert message in refused(*arguments)
