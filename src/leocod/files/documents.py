@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -235,8 +236,8 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of JSON. A KeyError names a key that is there twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise KeyError(next(key for key in keys if keys.count(key) > 1))
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise KeyError(key)
     return content
 
 
