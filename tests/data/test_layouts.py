@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from leocod.data.layouts import LAYOUTS, VIDEO_LAYOUTS, Layout, detect_layout, list_coco_files
+from leocod.data.layouts import detect_layout, list_coco_files
 from leocod.errors import InvalidData
-
-
-def test_every_layout_is_listed() -> None:
-    assert get_args(Layout) == LAYOUTS
-    assert set(VIDEO_LAYOUTS) < set(LAYOUTS)
 
 
 def test_a_file_is_coco_or_a_video_by_its_ending(tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def test_what_is_just_within_the_limits_is_read(tmp_path: Path) -> None:
     assert str(DATA.read_json(tmp_path / "deep.json")).count("[") == DEEPEST
 
 
+def test_a_repeated_key_among_very_many_is_found_at_once() -> None:
+    keys = ", ".join(f'"{number}": 0' for number in range(100_000))
+
+    with pytest.raises(ValueError, match="the key '7' is there twice"):
+        parse_json(f'{{{keys}, "7": 1}}')
+
+
 def test_the_lines_of_a_part_of_a_file_are_counted_from_its_first() -> None:
     with pytest.raises(ValueError, match=r"^line 8, column 1: Expecting"):
         parse_json("[\n", line=7)

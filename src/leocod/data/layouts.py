@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from leocod.errors import InvalidData
 from leocod.files.images import SUFFIXES
@@ -14,8 +14,6 @@ from leocod.readers.processed import find_lists
 from leocod.text import one_line
 
 Layout = Literal["processed", "oak", "egoobjects", "coco", "folder", "video"]
-
-LAYOUTS: tuple[Layout, ...] = ("processed", "oak", "egoobjects", "coco", "folder", "video")
 
 VIDEO_LAYOUTS: tuple[Layout, ...] = ("folder", "video")
 """Frames without labels of their own: a COCO file beside them may have some."""
@@ -43,7 +41,7 @@ def detect_layout(path: Path) -> Layout:
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return "folder"
     hint = _suggest_folder(path)
-    raise InvalidData(f"{one_line(path)} holds no data in a known layout.{hint} Known: {', '.join(LAYOUTS)}.")
+    raise InvalidData(f"{one_line(path)} holds no data in a known layout.{hint} Known: {', '.join(get_args(Layout))}.")
 
 
 def list_coco_files(folder: Path) -> list[Path]:

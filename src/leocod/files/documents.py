@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,20 +205,20 @@ def parse_json(text: str, *, line: int | None = None) -> Any:
     `line` is the number of the text's first line in its file. NaN and Infinity, which are not JSON, are accepted:
     whoever uses the value checks it. No two keys of an object may be the same.
     """
-    place = _format_place(line)
     try:
         value = json.loads(text, object_pairs_hook=_make_object)
         _check_depth(value)
+        return value
     except json.JSONDecodeError as error:
         number = error.lineno + (line or 1) - 1
         raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
-    except RecursionError as error:
-        raise ValueError(f"{place}more than {DEEPEST} levels within one another") from error
-    except _RepeatedKey as error:
-        raise ValueError(f"{place}the key {error} is there twice in an object") from error
-    except ValueError as error:
-        raise ValueError(f"{place}a number of more than {sys.get_int_max_str_digits()} digits") from error
-    return value
+    except RecursionError:
+        problem = f"more than {DEEPEST} levels within one another"
+    except KeyError as error:
+        problem = f"the key {error} is there twice in an object"
+    except ValueError:
+        problem = f"a number of more than {sys.get_int_max_str_digits()} digits"
+    raise ValueError(f"{_format_place(line)}{problem}")
 
 
 def _decode(content: bytes | bytearray, *, line: int | None = None) -> str:
@@ -231,15 +232,12 @@ def _format_place(line: int | None) -> str:
     return "" if line is None else f"line {line}: "
 
 
-class _RepeatedKey(Exception):
-    """A key that an object has twice."""
-
-
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON. A KeyError names a key that is there twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKey(repr(next(key for key in keys if keys.count(key) > 1)))
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise KeyError(key)
     return content
 
 

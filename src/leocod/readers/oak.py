@@ -179,18 +179,9 @@ def _make_entry(frame: OakFrame, id: int, names: Sequence[str]) -> Entry:
         labels = make_labels(_list_annotations(frame.objects, problems), size, classes, problems)
     if problems.broken and frame.label_file is not None:
         labels = Labels.none()
-    return Entry(
-        id,
-        video=one_line(frame.picture.stem.rpartition("_")[0]),
-        index=-1,
-        picture=frame.picture,
-        size=size,
-        labels=labels,
-        step=frame.step,
-        held_out=frame.held_out,
-        broken=problems.broken,
-        record=problems.where,
-    )
+    video, step, held_out = one_line(frame.picture.stem.rpartition("_")[0]), frame.step, frame.held_out
+    broken, record = problems.broken, problems.where
+    return Entry(id, video, -1, frame.picture, size, labels, step, held_out, broken=broken, record=record)
 
 
 def _read_size(picture: Path, problems: FrameProblems) -> tuple[int, int] | None:

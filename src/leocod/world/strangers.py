@@ -91,16 +91,7 @@ def _draw_dome(pen: Pen, paints: list[Paint], random: Generator, turn: float) ->
     pen.polygon([(0.5 - 0.49 * cos(pi * k / 12), rim - rim * sin(pi * k / 12)) for k in range(13)], paints[0])
 
 
-BUILDS = (
-    _draw_carton,
-    _draw_heap,
-    _draw_star,
-    _draw_tower,
-    _draw_cross,
-    _draw_cushion,
-    _draw_pipe,
-    _draw_dome,
-)
+BUILDS = (_draw_carton, _draw_heap, _draw_star, _draw_tower, _draw_cross, _draw_cushion, _draw_pipe, _draw_dome)
 """The order is part of the world: an instance draws a position in it."""
 
 
