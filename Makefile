@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench soak fuzz clean
+.PHONY: help setup demo test test-all check format bench soak fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## make the environment in .venv (PYTHON=python3.12 chooses another Python)
 
@@ -28,8 +28,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: setup ## run the main job with its defaults; every run gets a directory of its own under runs/
 	$(BIN)/leocod run
 
-test: setup ## run all tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+test: setup ## run the tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: test ## run the long forms of the tests, too
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
 
 check: setup ## format, lint, types, layers, dependencies
 	$(BIN)/ruff format --check .

@@ -43,11 +43,8 @@ LINES: dict[str, dict[str, Any]] = {
 BAR = 0.38
 """Width of a bar, of the distance between two annotation costs."""
 
-EACH = 2
-"""Number of rare, middling and frequent classes that are drawn when none are chosen."""
-
-COLUMNS = 3
-"""Of the figure of single classes."""
+EACH, COLUMNS = 2, 3
+"""Rare, middling and frequent classes that are drawn when none are chosen; columns of their figure."""
 
 RULE = (
     "Nobody has chosen the classes; of those that are in the stream and in the test, they are the "
