@@ -16,7 +16,7 @@ from leocod.evaluation.coco_form import (
     to_coco_results,
     to_coco_truth,
 )
-from leocod.report.stored import StoredBox
+from leocod.report.schemas import StoredBox
 from leocod.types import Detections, Frame, Labels
 
 

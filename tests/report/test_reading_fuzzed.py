@@ -16,8 +16,9 @@ from leocod.report.history import read_history
 from leocod.report.page import format_yaml
 from leocod.report.pictures import make_pictures
 from leocod.report.reading import Run
-from leocod.report.report import describe_run, list_class_rows, list_memory_rows, list_metrics
+from leocod.report.report import describe_run, list_metrics
 from leocod.report.sections import show_errors
+from leocod.report.tables import list_class_rows, list_memory_rows
 
 TRIES = 200
 FILES = (

@@ -23,7 +23,8 @@ from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import find_metrics
 from leocod.events import Evaluated, Event, RunFinished, RunStarted, StepLearned
 from leocod.report.reading import Run
-from leocod.report.report import list_class_rows, write_report
+from leocod.report.report import write_report
+from leocod.report.tables import list_class_rows
 from leocod.run.record.results import ResultsFile
 
 MakeRun = Callable[..., Path]

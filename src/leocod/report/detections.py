@@ -18,7 +18,7 @@ from leocod.evaluation.error_breakdown import ErrorCounts, count_errors
 from leocod.files.run_directory import format_step
 from leocod.files.run_files import damaged, read_json, read_lines
 from leocod.report.event_log import validate
-from leocod.report.stored import LARGEST, LONGEST_LINE, StoredBox, TestedStep, TestFile
+from leocod.report.schemas import LARGEST, LONGEST_LINE, StoredBox, TestedStep, TestFile
 from leocod.types import Detections, Labels
 
 PREQUENTIAL = "prequential.jsonl"

@@ -13,7 +13,7 @@ from leocod.events import PseudoLabelAudit
 from leocod.files.paths import is_inside
 from leocod.files.run_directory import list_packed_events
 from leocod.files.run_files import damaged, read_lines
-from leocod.report.stored import (
+from leocod.report.schemas import (
     LARGEST_LOG,
     LONGEST_LINE,
     MOST_CELLS,

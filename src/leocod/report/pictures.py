@@ -17,7 +17,7 @@ from leocod.evaluation.audit import match_labels
 from leocod.files.images import open_image
 from leocod.files.paths import is_inside as inside
 from leocod.report.reading import Run
-from leocod.report.stored import Sample
+from leocod.report.schemas import Sample
 from leocod.text import one_line, strip_file_name
 from leocod.types import Labels
 

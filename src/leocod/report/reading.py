@@ -25,7 +25,7 @@ from leocod.files.paths import explain_absence
 from leocod.files.run_files import damaged, make_legible, read_json, read_text
 from leocod.report.detections import StoredTest
 from leocod.report.event_log import EventLog, validate
-from leocod.report.stored import LARGEST, LARGEST_NOTE, Memory, Sample
+from leocod.report.schemas import LARGEST, LARGEST_NOTE, Memory, Sample
 from leocod.text import one_line
 
 Read = TypeVar("Read")

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from leocod.errors import InvalidRun
 from leocod.evaluation.definitions import Definitions
-from leocod.evaluation.metrics.forgetting import compute_by_class
 from leocod.evaluation.results import MetricWords
 from leocod.files.atomic import write_text
 from leocod.report import figures
@@ -19,7 +16,7 @@ from leocod.report.page import render_template
 from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
 from leocod.report.reading import Run
 from leocod.report.sections import make_sections
-from leocod.report.stored import Held
+from leocod.report.tables import list_class_rows, list_memory_rows
 from leocod.text import describe_plugin
 
 WARNINGS_SHOWN = 10
@@ -106,28 +103,6 @@ def collect_albums(runs: Sequence[Run]) -> list[Album]:
         if by_run:
             filled.append(Album(kind, title, note, by_run))
     return filled
-
-
-def list_memory_rows(runs: Sequence[Run]) -> list[tuple[str, list[Held | None]]]:
-    """Class name, and what each run's memory held of it; None for a run that held nothing of it."""
-    memories = [run.memory.by_class if run.memory else {} for run in runs]
-    names = dict.fromkeys(name for memory in memories for name in memory)
-    return [(name, [memory.get(name) for memory in memories]) for name in names]
-
-
-def list_class_rows(run: Run) -> list[dict[str, Any]]:
-    """The numbers behind the figures, class by class."""
-    away = compute_by_class(run.history)
-    return [
-        {
-            "name": name,
-            "steps": int(run.presence[:, number].sum()),
-            "last": float(run.table[-1, number]) if len(run.table) else np.nan,
-            "best": float(run.table[:, number].max()) if len(run.table) else np.nan,
-            "forgetting": float(away[number]) if run.can_forget else np.nan,
-        }
-        for number, name in enumerate(run.classes)
-    ]
 
 
 def describe_run(run: Run) -> str:
