@@ -8,10 +8,8 @@ PYTHONPATH=examples leocod run --benchmark own_benchmark:TextFiles --set "benchm
 
 from pathlib import Path
 
-from leocod.benchmarks.base import Recorded, SplitOptions
+from leocod import Annotation, Entry, FrameProblems, Recorded, Recording, Report, SplitOptions, make_labels
 from leocod.files.images import read_size
-from leocod.readers.annotations import Annotation, make_labels
-from leocod.readers.recording import Entry, FrameProblems, Recording, Report
 
 
 class TextFilesOptions(SplitOptions):

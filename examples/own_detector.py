@@ -9,10 +9,7 @@ from pydantic import Field
 from torch import nn
 from torchvision.models.detection import FasterRCNN
 
-from leocod import Settings
-from leocod.networks.backbones import Anchors
-from leocod.networks.base import fork_rng
-from leocod.networks.two_stage import TwoStage
+from leocod import Anchors, Settings, TwoStage, fork_rng
 
 QUICK = {"min_size": 96, "rpn_post_nms_top_n_train": 96, "rpn_post_nms_top_n_test": 96, "box_batch_size_per_image": 64}
 

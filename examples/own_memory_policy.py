@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leocod.memory.replacements.base import MemoryReplacement
-from leocod.memory.shelf import Entry, Shelf
-from leocod.memory.stores.balanced import Balanced
+from leocod import Balanced, MemoryEntry, MemoryReplacement, Shelf
 
 EMPTY = -1
 """Key of the shelf for frames that show nothing. The keys of the others are the numbers of their classes."""
@@ -19,16 +17,16 @@ EMPTY = -1
 class BalancedWithEmpty(Balanced):
     """Gives empty frames places of their own, as if "nothing here" were a class."""
 
-    def choose_shelves(self, newcomer: Entry) -> Sequence[int]:
+    def choose_shelves(self, newcomer: MemoryEntry) -> Sequence[int]:
         return newcomer.classes or [EMPTY]
 
 
 class MostBoxes(MemoryReplacement):
     """Keeps the frames with the most boxes: a newcomer takes the place of the entry with the fewest if it has more."""
 
-    def choose_place(self, shelf: Shelf, newcomer: Entry, random: np.random.Generator) -> int | None:
+    def choose_place(self, shelf: Shelf, newcomer: MemoryEntry, random: np.random.Generator) -> int | None:
         counts = [len(entry.labels) for entry in shelf.entries]
         return counts.index(min(counts)) if counts and len(newcomer.labels) > min(counts) else None
 
-    def choose_leaving(self, entries: Sequence[Entry], random: np.random.Generator) -> Entry:
+    def choose_leaving(self, entries: Sequence[MemoryEntry], random: np.random.Generator) -> MemoryEntry:
         return min(entries, key=lambda entry: len(entry.labels))

@@ -6,8 +6,7 @@ PYTHONPATH=examples leocod score runs/my_run --metric own_metric:WorstClass
 
 import numpy as np
 
-from leocod.evaluation.history import History
-from leocod.evaluation.metrics.base import Metric
+from leocod import History, Metric
 
 
 class WorstClass(Metric):

@@ -1,5 +1,6 @@
 """The public names, listed once: `import leocod` reads this file, and each name is imported at its first use."""
 
+from .benchmarks.base import BENCHMARKS as BENCHMARKS
 from .benchmarks.base import Benchmark as Benchmark
 from .benchmarks.base import Recorded as Recorded
 from .benchmarks.base import RecordedOptions as RecordedOptions
@@ -14,6 +15,8 @@ from .benchmarks.video import Video as Video
 from .benchmarks.video import VideoOptions as VideoOptions
 from .benchmarks.wander import Wander as Wander
 from .benchmarks.wander import WanderOptions as WanderOptions
+from .boxes import pairwise_iou as pairwise_iou
+from .detectors.base import DETECTORS as DETECTORS
 from .detectors.base import Detector as Detector
 from .detectors.faster_rcnn import FasterRCNNDetector as FasterRCNNDetector
 from .detectors.faster_rcnn import FasterRCNNOptions as FasterRCNNOptions
@@ -48,6 +51,7 @@ from .events import StepTested as StepTested
 from .events import StreamEnded as StreamEnded
 from .events import Warned as Warned
 from .find import Kind as Kind
+from .labelling.base import LABELLERS as LABELLERS
 from .labelling.base import Labeller as Labeller
 from .labelling.base import LabellerOptions as LabellerOptions
 from .labelling.base import LabelRequest as LabelRequest
@@ -59,18 +63,31 @@ from .labelling.fixed import FixedOptions as FixedOptions
 from .learner import Learned as Learned
 from .learner import Learner as Learner
 from .loop import run_stream as run_stream
+from .memory.replacements.base import REPLACEMENTS as REPLACEMENTS
 from .memory.replacements.base import MemoryReplacement as MemoryReplacement
 from .memory.replay import ReplayMemory as ReplayMemory
-from .memory.shelf import Entry as Entry
+from .memory.shelf import MemoryEntry as MemoryEntry
 from .memory.shelf import Shelf as Shelf
 from .memory.stores.balanced import Balanced as Balanced
+from .memory.stores.base import STORES as STORES
 from .memory.stores.base import MemoryStore as MemoryStore
+from .networks.backbones import Anchors as Anchors
+from .networks.base import BackboneLayout as BackboneLayout
+from .networks.base import BaseDetector as BaseDetector
+from .networks.base import ClassLayer as ClassLayer
+from .networks.base import fork_rng as fork_rng
 from .networks.one_stage import OneStage as OneStage
 from .networks.two_stage import TwoStage as TwoStage
 from .plugins.efficient_cls import EfficientCLS as EfficientCLS
 from .plugins.efficient_cls import EfficientCLSOptions as EfficientCLSOptions
 from .plugins.open_classes import OpenClasses as OpenClasses
 from .plugins.wrapper import Wrapper as Wrapper
+from .readers.annotations import Annotation as Annotation
+from .readers.annotations import make_labels as make_labels
+from .readers.recording import Entry as Entry
+from .readers.recording import FrameProblems as FrameProblems
+from .readers.recording import Recording as Recording
+from .readers.recording import Report as Report
 from .report.report import write_report as write_report
 from .run.config import ExperimentConfig as ExperimentConfig
 from .run.config import load_config as load_config
@@ -82,12 +99,14 @@ from .run.session import resume_run as resume_run
 from .run.session import run_experiment as run_experiment
 from .run.session import start_run as start_run
 from .settings import Settings as Settings
+from .sinks.base import SINKS as SINKS
 from .sinks.base import BaseSink as BaseSink
 from .sinks.base import RunInfo as RunInfo
 from .sinks.base import Sink as Sink
 from .sinks.base import SinkOptions as SinkOptions
 from .strategies.agem import AGEM as AGEM
 from .strategies.agem import AGEMOptions as AGEMOptions
+from .strategies.base import STRATEGIES as STRATEGIES
 from .strategies.base import MemoryOptions as MemoryOptions
 from .strategies.base import MemoryStrategy as MemoryStrategy
 from .strategies.base import ReplayOptions as ReplayOptions
@@ -122,5 +141,8 @@ from .types import Labels as Labels
 from .types import LossWeights as LossWeights
 from .types import Predict as Predict
 from .types import Step as Step
+from .weights import load_weights as load_weights
+from .weights import read_classes as read_classes
+from .weights import save_weights as save_weights
 
 __version__: str

@@ -15,7 +15,7 @@ import torch
 from leocod.memory.encoding import JPEG, count_bytes, encode_frame
 from leocod.memory.replacements.base import REPLACEMENTS
 from leocod.memory.replay import ReplayMemory
-from leocod.memory.shelf import Entry
+from leocod.memory.shelf import MemoryEntry
 from leocod.memory.stores.base import STORES
 from leocod.types import Labels
 
@@ -204,7 +204,7 @@ def test_frames_with_nothing_in_them_are_kept_only_by_a_store_with_a_shelf_for_t
 
     memory.add(empty)
 
-    has_shelf = bool(memory.store.choose_shelves(Entry(0, *empty[0])))
+    has_shelf = bool(memory.store.choose_shelves(MemoryEntry(0, *empty[0])))
     assert (len(memory) > 0) == has_shelf
     assert len(memory.sample(4, per_class=2)) == (4 if has_shelf else 0)
     assert memory.seen == {}

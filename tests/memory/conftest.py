@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leocod.memory.replay import ReplayMemory
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 from leocod.types import LabelledFrame
 
 
@@ -39,12 +39,12 @@ def a_shelf(a_frame: Callable[..., LabelledFrame]) -> Callable[..., Shelf]:
     """A shelf with entries of these numbers, in this order."""
 
     def make(*numbers: int, offered: int = 0) -> Shelf:
-        return Shelf([Entry(number, *a_frame(number)) for number in numbers], offered or len(numbers) + 1)
+        return Shelf([MemoryEntry(number, *a_frame(number)) for number in numbers], offered or len(numbers) + 1)
 
     return make
 
 
 @pytest.fixture
-def a_newcomer(a_frame: Callable[..., LabelledFrame]) -> Callable[..., Entry]:
+def a_newcomer(a_frame: Callable[..., LabelledFrame]) -> Callable[..., MemoryEntry]:
     """An entry that stands on no shelf yet."""
-    return lambda number=100, classes=(0,): Entry(number, *a_frame(number, classes))
+    return lambda number=100, classes=(0,): MemoryEntry(number, *a_frame(number, classes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leocod.memory.budget import may_grow, select_expendable
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def shelves(a_frame):
     """Shelves by the numbers of the entries on them. An entry may stand on several."""
 
     def make(**numbers):
-        entries = {number: Entry(number, *a_frame(number)) for shelf in numbers.values() for number in shelf}
+        entries = {number: MemoryEntry(number, *a_frame(number)) for shelf in numbers.values() for number in shelf}
         made = {key: Shelf([entries[number] for number in shelf]) for key, shelf in enumerate(numbers.values())}
         for key, shelf in made.items():
             for entry in shelf.entries:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 def test_the_classes_of_an_entry_are_in_order_and_named_once(a_frame):
-    entry = Entry(0, *a_frame(1, (2, 0, 2)))
+    entry = MemoryEntry(0, *a_frame(1, (2, 0, 2)))
 
     assert entry.classes == [0, 2]
     assert entry.pair == (entry.frame, entry.labels)
@@ -15,5 +15,5 @@ def test_the_classes_of_an_entry_are_in_order_and_named_once(a_frame):
 def test_entries_and_shelves_are_what_they_are_and_not_what_they_hold(a_frame):
     frame, labels = a_frame(1)
 
-    assert Entry(0, frame, labels) != Entry(0, frame, labels)
+    assert MemoryEntry(0, frame, labels) != MemoryEntry(0, frame, labels)
     assert Shelf().entries is not Shelf().entries

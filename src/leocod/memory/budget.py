@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 def may_grow(shelf: Shelf, shelves: Mapping[int, Shelf]) -> bool:
@@ -15,7 +15,7 @@ def may_grow(shelf: Shelf, shelves: Mapping[int, Shelf]) -> bool:
     return not shelf.entries or len(shelf.entries) + 1 < max(len(other.entries) for other in shelves.values())
 
 
-def select_expendable(shelves: Mapping[int, Shelf], newcomer: Entry) -> list[Entry]:
+def select_expendable(shelves: Mapping[int, Shelf], newcomer: MemoryEntry) -> list[MemoryEntry]:
     """The entries of which one leaves for a newcomer that has been let in, oldest first.
 
     They stand on the largest shelf; of several, on the one that was opened first. An entry may stand on other shelves

@@ -14,7 +14,7 @@ from leocod.memory.deck import Deck
 from leocod.memory.encoding import Encoding, Raw, count_bytes, encode_frame
 from leocod.memory.replacements.base import REPLACEMENTS, MemoryReplacement
 from leocod.memory.saving import pack_frame, pack_labels, unpack_frame, unpack_labels
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 from leocod.memory.stores.base import STORES, MemoryStore
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame
@@ -58,7 +58,7 @@ class ReplayMemory:
         """Pixels and labels held, as they are stored."""
         self._keys: list[int] = []
         """Of the shelves, in a list, so that one can be drawn without going through them."""
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, MemoryEntry] = {}
         self._frames: dict[int, Frame] = {}
         self._sharing: Counter[int] = Counter()
         """Frame id -> how many entries show it."""
@@ -83,7 +83,7 @@ class ReplayMemory:
         for frame, labels in pairs:
             if labels.source != "human":
                 raise ValueError(f"Frame {frame.id} has {labels.source} labels: only a person's are remembered.")
-            self._offer(Entry(self._offered, frame, labels))
+            self._offer(MemoryEntry(self._offered, frame, labels))
 
     def sample(self, count: int, *, per_class: int) -> list[LabelledFrame]:
         """Up to `per_class` entries of each class, `count` of these at random; with fewer, they repeat."""
@@ -98,12 +98,12 @@ class ReplayMemory:
         filled = [shelf.entries for shelf in self.shelves.values() if shelf.entries]
         return [entries[int(self.random.integers(len(entries)))].pair for entries in filled]
 
-    def _draw(self, most: int, count: int) -> list[Entry]:
+    def _draw(self, most: int, count: int) -> list[MemoryEntry]:
         """Different entries, up to `count` in all and up to `most` from a shelf.
 
         Every shelf has `most` turns. All turns are shuffled, but only as far as they are needed.
         """
-        drawn: dict[int, Entry] = {}
+        drawn: dict[int, MemoryEntry] = {}
         decks: dict[int, Deck] = {}
         turns = Deck(len(self._keys) * most)
         while turns and len(drawn) < count:
@@ -114,7 +114,7 @@ class ReplayMemory:
                 drawn[entry.number] = entry
         return list(drawn.values())
 
-    def _offer(self, newcomer: Entry) -> None:
+    def _offer(self, newcomer: MemoryEntry) -> None:
         keys = self.store.choose_shelves(newcomer)
         if self.max_bytes is not None and keys:
             newcomer.frame = self._find_or_encode(newcomer.frame)
@@ -141,7 +141,7 @@ class ReplayMemory:
             self._keys.append(key)
         return self.shelves[key]
 
-    def _is_full(self, key: int, newcomer: Entry) -> bool:
+    def _is_full(self, key: int, newcomer: MemoryEntry) -> bool:
         shelf = self.shelves[key]
         if self.per_class is not None:
             places = self.store.count_places(key, per_class=self.per_class, classes=self.classes)
@@ -149,14 +149,14 @@ class ReplayMemory:
                 return True
         return not (self._fits(newcomer) or may_grow(shelf, self.shelves))
 
-    def _fits(self, newcomer: Entry) -> bool:
+    def _fits(self, newcomer: MemoryEntry) -> bool:
         """Whether the budget in bytes has room. An entry that another shelf has taken in needs no more of it."""
         if self.max_bytes is None or newcomer.shelves:
             return True
         pixels = 0 if newcomer.frame.id in self._frames else count_bytes(newcomer.frame)
         return self.bytes + pixels + newcomer.labels.bytes <= self.max_bytes
 
-    def _refuse_larger_than_budget(self, newcomer: Entry, max_bytes: int) -> None:
+    def _refuse_larger_than_budget(self, newcomer: MemoryEntry, max_bytes: int) -> None:
         needed = count_bytes(newcomer.frame) + newcomer.labels.bytes
         if needed > max_bytes:
             raise InvalidConfig(
@@ -168,7 +168,7 @@ class ReplayMemory:
         """The frame as it is stored: the one that is held, if it is."""
         return self._frames.get(frame.id) or encode_frame(frame, self.encoding)
 
-    def _hold(self, entry: Entry, key: int) -> None:
+    def _hold(self, entry: MemoryEntry, key: int) -> None:
         if not entry.shelves:
             if self.max_bytes is None:
                 entry.frame = self._find_or_encode(entry.frame)
@@ -180,13 +180,13 @@ class ReplayMemory:
             self.bytes += entry.labels.bytes
         entry.shelves.append(key)
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: MemoryEntry) -> None:
         """Take an entry off every shelf."""
         for key in list(entry.shelves):
             self.shelves[key].entries.remove(entry)
             self._release(entry, key)
 
-    def _release(self, entry: Entry, key: int) -> None:
+    def _release(self, entry: MemoryEntry, key: int) -> None:
         entry.shelves.remove(key)
         if entry.shelves:
             return
@@ -215,7 +215,7 @@ class ReplayMemory:
         self.random.bit_generator.state = state["random"]
         self._frames = {packed["id"]: unpack_frame(packed) for packed in state["frames"]}
         self._entries = {
-            number: Entry(number, self._frames[packed["frame"]], unpack_labels(packed))
+            number: MemoryEntry(number, self._frames[packed["frame"]], unpack_labels(packed))
             for number, packed in state["entries"].items()
         }
         # Older checkpoints do not count by shelf: a shelf was that of a class, or the only one.

@@ -8,7 +8,7 @@ from leocod.types import Frame, LabelledFrame, Labels
 
 
 @dataclass(eq=False)
-class Entry:
+class MemoryEntry:
     """A labelled frame that is remembered, or that asks to be."""
 
     number: int
@@ -32,6 +32,6 @@ class Entry:
 class Shelf:
     """Entries that compete for the same places."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[MemoryEntry] = field(default_factory=list)
     offered: int = 0
     """How many frames were offered to the shelf so far, the newcomer included."""

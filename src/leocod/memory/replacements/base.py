@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from leocod.find import Kind
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 class MemoryReplacement(ABC):
@@ -18,13 +18,13 @@ class MemoryReplacement(ABC):
     """
 
     @abstractmethod
-    def choose_place(self, shelf: Shelf, newcomer: Entry, random: np.random.Generator) -> int | None:
+    def choose_place(self, shelf: Shelf, newcomer: MemoryEntry, random: np.random.Generator) -> int | None:
         """The place on the full shelf that the newcomer takes. None: it is turned away.
 
         A shelf can be full with no entry: when it has no place at all.
         """
 
-    def choose_leaving(self, entries: Sequence[Entry], random: np.random.Generator) -> Entry:
+    def choose_leaving(self, entries: Sequence[MemoryEntry], random: np.random.Generator) -> MemoryEntry:
         """The entry that leaves when a budget in bytes needs room; by default any. `entries`: oldest first."""
         return entries[int(random.integers(len(entries)))]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from leocod.memory.replacements.base import MemoryReplacement
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 class First(MemoryReplacement):
     """Keeps the frames that came first, and turns every newcomer away."""
 
-    def choose_place(self, shelf: Shelf, newcomer: Entry, random: np.random.Generator) -> int | None:
+    def choose_place(self, shelf: Shelf, newcomer: MemoryEntry, random: np.random.Generator) -> int | None:
         return None
 
-    def choose_leaving(self, entries: Sequence[Entry], random: np.random.Generator) -> Entry:
+    def choose_leaving(self, entries: Sequence[MemoryEntry], random: np.random.Generator) -> MemoryEntry:
         return entries[-1]

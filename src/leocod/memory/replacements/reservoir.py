@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from leocod.memory.replacements.base import MemoryReplacement
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 class Reservoir(MemoryReplacement):
@@ -14,6 +14,6 @@ class Reservoir(MemoryReplacement):
     Vitter, Random Sampling with a Reservoir, ACM TOMS 1985.
     """
 
-    def choose_place(self, shelf: Shelf, newcomer: Entry, random: np.random.Generator) -> int | None:
+    def choose_place(self, shelf: Shelf, newcomer: MemoryEntry, random: np.random.Generator) -> int | None:
         place = int(random.integers(shelf.offered))
         return place if place < len(shelf.entries) else None

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from leocod.find import Kind
-from leocod.memory.shelf import Entry, Shelf
+from leocod.memory.shelf import MemoryEntry, Shelf
 
 
 class MemoryStore(ABC):
     """Sorts labelled frames onto shelves. It keeps nothing itself: a checkpoint does not save it."""
 
     @abstractmethod
-    def choose_shelves(self, newcomer: Entry) -> Sequence[int]:
+    def choose_shelves(self, newcomer: MemoryEntry) -> Sequence[int]:
         """Keys of the shelves that the newcomer is offered to, each once. Empty: the newcomer is not remembered."""
 
     @abstractmethod
@@ -24,7 +24,7 @@ class MemoryStore(ABC):
         """Entries that one shelf may give to a draw to which a class may give `per_class`. None: as many as it has."""
         return None
 
-    def select_class(self, number: int, shelves: Mapping[int, Shelf]) -> Sequence[Entry]:
+    def select_class(self, number: int, shelves: Mapping[int, Shelf]) -> Sequence[MemoryEntry]:
         """The entries kept for a class: all that show it, where shelves do not stand for classes."""
         entries = {entry.number: entry for shelf in shelves.values() for entry in shelf.entries}
         return [entry for entry in entries.values() if number in entry.classes]

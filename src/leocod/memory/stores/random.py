@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leocod.memory.shelf import Entry
+from leocod.memory.shelf import MemoryEntry
 from leocod.memory.stores.base import MemoryStore
 
 ALL = -1
@@ -14,7 +14,7 @@ ALL = -1
 class Random(MemoryStore):
     """One shelf for all frames, whatever they show, with as many places as a balanced store has in total."""
 
-    def choose_shelves(self, newcomer: Entry) -> Sequence[int]:
+    def choose_shelves(self, newcomer: MemoryEntry) -> Sequence[int]:
         return (ALL,)
 
     def count_places(self, shelf: int, *, per_class: int, classes: int) -> int:
