@@ -33,7 +33,7 @@ SMALLEST = {
     "stream": ["--rounds", "1", "--steps", "2", "--times", "2", "--walk", "2"],
 }
 """What to call each script with, so that it is over soon."""
-TAKE_MINUTES = {"at_scale", "detector_cost", "strategy_cost", "two_processes", "versions"}
+TAKE_MINUTES = {"at_scale", "detector_cost", "same_numbers", "strategy_cost", "two_processes", "versions"}
 NOT_SCRIPTS = {"cases", "harness", "plain"}
 
 
