@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory, list_packed_events
 
 TIMES = {"seconds", "seconds_by_part"}
@@ -23,7 +23,7 @@ TIMES = {"seconds", "seconds_by_part"}
 def digests(path: Path) -> dict[str, str]:
     """Of the learner (weights, optimiser, memory, generators), of what was told and of every figure and file."""
     directory = RunDirectory.open(path)
-    found = newest_checkpoint(directory.checkpoints)
+    found = read_newest_checkpoint(directory.checkpoints)
     if found is None:
         raise FileNotFoundError(f"{path} has no checkpoint.")
     state = found[1]

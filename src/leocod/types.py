@@ -43,7 +43,7 @@ class Frame:
     def __post_init__(self) -> None:
         if isinstance(self.content, np.ndarray):
             # Everyone who gets the frame shares these pixels.
-            object.__setattr__(self, "content", _sealed(self.content))
+            object.__setattr__(self, "content", _seal(self.content))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # What comes from another process is sealed again.
@@ -81,7 +81,7 @@ class Frame:
         return pixels
 
 
-def _sealed(array: Any) -> Any:
+def _seal(array: Any) -> Any:
     """A view that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
@@ -125,13 +125,13 @@ class Labels:
 
     def __post_init__(self) -> None:
         # Copies that cannot be written to: a learner that changed its labels would change the truth.
-        object.__setattr__(self, "boxes", _sealed(np.array(self.boxes, dtype=np.float32).reshape(-1, 4)))
-        object.__setattr__(self, "classes", _sealed(np.array(self.classes, dtype=np.int64).reshape(-1)))
-        object.__setattr__(self, "unsure", _sealed(np.array(self.unsure, dtype=np.float32).reshape(-1, 4)))
+        object.__setattr__(self, "boxes", _seal(np.array(self.boxes, dtype=np.float32).reshape(-1, 4)))
+        object.__setattr__(self, "classes", _seal(np.array(self.classes, dtype=np.int64).reshape(-1)))
+        object.__setattr__(self, "unsure", _seal(np.array(self.unsure, dtype=np.float32).reshape(-1, 4)))
         if len(self.boxes) != len(self.classes):
             raise InvalidLabels(f"{len(self.boxes)} boxes but {len(self.classes)} classes.")
         if self.logits is not None:
-            object.__setattr__(self, "logits", _sealed(np.array(self.logits, dtype=np.float32)))
+            object.__setattr__(self, "logits", _seal(np.array(self.logits, dtype=np.float32)))
             if self.logits.ndim != 2 or len(self.logits) != len(self.boxes):
                 raise InvalidLabels(f"{len(self.boxes)} boxes but logits of shape {self.logits.shape}.")
         wrong = ~(np.isfinite(self.boxes).all(axis=1) & (self.boxes[:, 2:] > self.boxes[:, :2]).all(axis=1))

@@ -74,8 +74,8 @@ def test_a_recording_is_a_benchmark(folder):
 
     assert [frames for frames, _ in handed_out(films)[0]] == [[0, 1, 2], [4, 5, 6], [8, 9, 10]]
     assert [frame.id for frame, _ in films.test] == [3, 7, 11]
-    assert films.given(1) == {2}
-    assert films.given(2) is None
+    assert films.published_frames(1) == {2}
+    assert films.published_frames(2) is None
 
 
 def test_frames_are_decoded_when_they_are_used(folder):

@@ -53,7 +53,7 @@ def test_the_processed_layout_is_read_alike(a_processed, told):
     steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
 
     assert [[one[1] for one in step] for step in steps] == [[0, 1, 2], [4, 5, 6], [8, 9]]
-    assert benchmark.given(1) == {1, 4, 8}
+    assert benchmark.published_frames(1) == {1, 4, 8}
 
 
 def test_a_folder_without_any_layout_is_told(tmp_path):

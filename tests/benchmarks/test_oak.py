@@ -43,14 +43,14 @@ def test_every_frame_of_the_processed_layout_comes_in_its_own_shape(a_processed,
 
 def test_the_published_choice_can_be_followed(a_processed):
     benchmark = oak(a_processed("oak"))
-    chosen = benchmark.given(1)
+    chosen = benchmark.published_frames(1)
     assert chosen is not None
 
     labeller = FixedLabeller(FixedOptions(per_step=1), stream=describe_stream(benchmark))
     steps = Stream(benchmark, labeller).steps()
 
     assert [[int(frame.image()[0, 0, 0]) for frame, _ in step.labelled()] for step in steps] == [[1], [4], [8]]
-    assert benchmark.given(2) is None
+    assert benchmark.published_frames(2) is None
 
 
 def test_labels_can_be_drawn_by_seed_instead(a_processed):
@@ -75,7 +75,7 @@ def test_every_frame_of_the_original_layout_comes_in_its_own_shape(an_original, 
         [(4, shapes[4])],
     ]
     assert [labels.boxes.tolist() for _, labels in benchmark.test] == [[[1, 2, 5, 9]]]
-    assert benchmark.given(1) is None
+    assert benchmark.published_frames(1) is None
 
 
 def test_two_layouts_in_one_folder_need_a_choice(a_processed, an_original):

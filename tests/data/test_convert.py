@@ -248,7 +248,7 @@ def test_the_frames_labelled_at_each_cost_stay_the_same(
     after = reread(tmp_path / "out", to)
 
     for cost, record in labels_of(before).items():
-        chosen = after.given(cost)
+        chosen = after.published_frames(cost)
         assert chosen is not None
         for step in range(before.steps):
             revealed = record.reveal(step, before.frames_of(step))
@@ -450,7 +450,7 @@ def test_a_written_coco_file_can_be_divided_anew(tmp_path: Path) -> None:
 
     assert [len(pairs) for pairs in everything(anew)] == [3, 3, 1]
     assert [frame.video for frame, _ in anew.frames_of(0)] == ["walk 0"] * 3
-    assert anew.given(2) is None
+    assert anew.published_frames(2) is None
 
 
 @pytest.mark.parametrize("to", LAYOUTS)

@@ -13,7 +13,7 @@ from leocod.errors import InvalidData, InvalidRun
 from leocod.export import export as module
 from leocod.export.comparison import ExportDiffers
 from leocod.export.export import export, load_detector
-from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.types import Detections, Image
 from leocod.weights import read_weights
@@ -57,7 +57,7 @@ def test_without_a_name_the_file_is_in_the_run(run: Path) -> None:
 
 
 def test_it_is_the_slow_learner_that_is_exported(run: Path) -> None:
-    found = newest_checkpoint(RunDirectory(run).checkpoints)
+    found = read_newest_checkpoint(RunDirectory(run).checkpoints)
     assert found is not None
     saved = found[1]["learner"]["slow"]["weights"]
     name = "roi_heads.box_predictor.cls_score.weight"

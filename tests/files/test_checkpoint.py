@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from leocod.errors import InvalidRun
-from leocod.files.checkpoint import CHECKSUM, newest_checkpoint, read_checkpoint, seal, write_checkpoint
+from leocod.files.checkpoint import CHECKSUM, read_checkpoint, read_newest_checkpoint, seal, write_checkpoint
 
 
 @pytest.fixture
@@ -135,15 +135,15 @@ def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
 def test_where_there_is_no_checkpoint_there_is_none(tmp_path: Path) -> None:
     (tmp_path / "step_latest.pt").write_text("somebody else's")
 
-    assert newest_checkpoint(tmp_path) is None
-    assert newest_checkpoint(tmp_path / "nowhere") is None
+    assert read_newest_checkpoint(tmp_path) is None
+    assert read_newest_checkpoint(tmp_path / "nowhere") is None
 
 
 def test_the_newest_is_that_of_the_last_step(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for step in (99, 100_000, 20_000):
         write_checkpoint(tmp_path / f"step_{step:05d}.pt", {"step": step})
 
-    found = newest_checkpoint(tmp_path)
+    found = read_newest_checkpoint(tmp_path)
 
     assert found == (tmp_path / "step_100000.pt", {"step": 100_000})
     assert not caplog.records
@@ -157,7 +157,7 @@ def test_the_newest_that_can_be_read_is_used_and_the_damage_is_told(
     for step in (1, 2):
         os.truncate(tmp_path / f"step_0000{step}.pt", 400)
 
-    found = newest_checkpoint(tmp_path)
+    found = read_newest_checkpoint(tmp_path)
 
     assert found == (tmp_path / "step_00000.pt", {"step": 0})
     assert len(caplog.messages) == 2
@@ -171,7 +171,7 @@ def test_where_all_are_damaged_that_is_an_error(tmp_path: Path, caplog: pytest.L
         (tmp_path / f"step_0000{step}.pt").write_bytes(b"")
 
     with pytest.raises(InvalidRun, match="step_00000.pt cannot be loaded .* No other checkpoint is left"):
-        newest_checkpoint(tmp_path)
+        read_newest_checkpoint(tmp_path)
 
     assert len(caplog.messages) == 1
 
@@ -202,7 +202,7 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
     )
 
     assert done.stdout.splitlines() == [f"refused {room} ['step_00000.pt']" for room in (0, 1000, 300_000)]
-    assert newest_checkpoint(tmp_path) == (older, {"step": 0})
+    assert read_newest_checkpoint(tmp_path) == (older, {"step": 0})
 
 
 def test_what_fails_while_writing_takes_the_place_of_nothing(file: Path, state: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidRun
-from leocod.files.run_files import damaged, make_legible, read_json, read_lines, read_text
+from leocod.files.run_files import make_damage_error, make_legible, read_json, read_lines, read_text
 
 
 def a_file(folder: Path, content: bytes, name: str = "a.json") -> Path:
@@ -37,7 +37,7 @@ def test_the_texts_of_lines_are_legible(tmp_path: Path) -> None:
 
 
 def test_damage_is_told_with_the_file_and_the_cure(tmp_path: Path) -> None:
-    assert str(damaged(tmp_path / "a\nb", "no\nevent")) == (
+    assert str(make_damage_error(tmp_path / "a\nb", "no\nevent")) == (
         rf"{tmp_path}/a\nb cannot be read (no\nevent). Restore it from a backup, or run again into a new directory."
     )
 

@@ -32,7 +32,7 @@ def make(a_detector, a_frame):
         def frames_of(self, step):
             return [a_frame(10 * step + number, (number % 3,)) for number in range(3)]
 
-        def given(self, cost):
+        def published_frames(self, cost):
             return None
 
     def build(**options):

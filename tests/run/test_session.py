@@ -17,7 +17,7 @@ from leocod.detectors.tiny import Tiny
 from leocod.errors import Diverged, Interrupted, InvalidConfig, InvalidRun, SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded
-from leocod.files.checkpoint import newest_checkpoint, read_checkpoint, write_checkpoint
+from leocod.files.checkpoint import read_checkpoint, read_newest_checkpoint, write_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.run.config import load_config, load_run_config
 from leocod.run.layers import parse_override
@@ -272,7 +272,7 @@ def test_frames_that_change_their_size_midway_are_learnt(tmp_path, monkeypatch):
     results = run_experiment(configured("labels.per_step=3"), tmp_path / "run")
 
     assert (results.steps, results.refused_steps) == (3, 0)
-    saved = newest_checkpoint(tmp_path / "run" / "checkpoints")[1]["learner"]["strategy"]["memory"]["frames"]
+    saved = read_newest_checkpoint(tmp_path / "run" / "checkpoints")[1]["learner"]["strategy"]["memory"]["frames"]
     assert {tuple(frame["pixels"].shape[:2]) for frame in saved} >= {(32, 40), (48, 64)}
 
 
@@ -433,7 +433,7 @@ def test_after_bad_steps_in_a_row_it_stops_with_what_it_saw_and_a_checkpoint(tmp
     with pytest.raises(Diverged, match=r"in 2 steps in a row, the last being step 2: the loss current/\S+ is nan\."):
         run_experiment(configured("bad_steps=2", "checkpoint.every=100"), tmp_path / "run", [counts])
 
-    _, state = newest_checkpoint(tmp_path / "run" / "checkpoints")
+    _, state = read_newest_checkpoint(tmp_path / "run" / "checkpoints")
     assert (state["step"], state["finished"]) == (2, True)
     assert all(bool(one.isfinite().all()) for one in state["learner"]["strategy"]["detector"]["weights"].values())
 
@@ -556,7 +556,7 @@ def test_a_run_of_before_labellers_and_sinks_had_names_is_resumed(whole, tmp_pat
     before.pop("sinks")
     before["record"]["pack_events_every"] = 10_000
     (run / "config.yaml").write_text(yaml.safe_dump(before))
-    saved, state = newest_checkpoint(run / "checkpoints")
+    saved, state = read_newest_checkpoint(run / "checkpoints")
     state["config"] = before
     state.pop("stream")
     write_checkpoint(saved, state)

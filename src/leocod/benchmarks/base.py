@@ -70,7 +70,7 @@ class Benchmark(ABC):
     def test(self) -> Sequence[LabelledFrame]:
         """The held-out frames with their true labels."""
 
-    def given(self, per_step: int) -> frozenset[int] | None:
+    def published_frames(self, per_step: int) -> frozenset[int] | None:
         """Ids of the frames that a published choice labels at this cost; None: there is no such choice."""
         return None
 
@@ -188,7 +188,7 @@ class Recorded(Benchmark):
     def unlabelled_test_frames(self) -> int:
         return sum(entry.labels is None for entry in self._held_out)
 
-    def given(self, per_step: int) -> frozenset[int] | None:
+    def published_frames(self, per_step: int) -> frozenset[int] | None:
         return self._given.get(per_step)
 
     def test_steps(self) -> Sequence[int]:

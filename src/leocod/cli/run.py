@@ -54,7 +54,11 @@ def run(
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
         {"seed": seed, "device": device, "threads": threads},
-        {"labels": _given(per_step=labels), "evaluate": _given(every=evaluate_every), "benchmark": _given(steps=steps)},
+        {
+            "labels": _drop_missing(per_step=labels),
+            "evaluate": _drop_missing(every=evaluate_every),
+            "benchmark": _drop_missing(steps=steps),
+        },
     ]
     layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
     if efficient_cls is not None:
@@ -115,6 +119,6 @@ def _resume_command(directory: Path) -> str:
     return f"Resume it with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
 
 
-def _given(**values: Any) -> dict[str, Any] | None:
+def _drop_missing(**values: Any) -> dict[str, Any] | None:
     """The values that are there; None when none is."""
     return {key: value for key, value in values.items() if value is not None} or None

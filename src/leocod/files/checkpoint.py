@@ -84,7 +84,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise InvalidRun(f"{path} cannot be read ({error}).") from error
     # Damage, or forgery, ends in errors of many kinds in zipfile and torch.
     except Exception as error:
-        raise damaged_error(path, error) from error
+        raise make_damaged_error(path, error) from error
     return state
 
 
@@ -92,13 +92,13 @@ class Damaged(InvalidRun):
     """A checkpoint that is not as it was saved, or that does not fit."""
 
 
-def damaged_error(path: Path, error: Exception) -> Damaged:
+def make_damaged_error(path: Path, error: Exception) -> Damaged:
     """Make an error that says in one line what is wrong with a checkpoint."""
     first = one_line(str(error).splitlines()[0]) if str(error) else ""
     return Damaged(f"{path} cannot be loaded ({type(error).__name__}: {first[:200]}).")
 
 
-def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+def read_newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     """Return the newest checkpoint that can be read, and its content; warn of later ones that cannot.
 
     None: there is no checkpoint. If there are some and none can be read, that is an error.

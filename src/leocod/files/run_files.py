@@ -17,7 +17,7 @@ UNPRINTABLE = re.compile(
 """Characters that XML or UTF-8 cannot hold, that break a line, or that change the direction of the text around them."""
 
 
-def damaged(file: Path, what: str) -> LeocodError:
+def make_damage_error(file: Path, what: str) -> LeocodError:
     """The error that names a file of a run, what is wrong with it, and the cure."""
     return RUN.make_error(file, what)
 
@@ -52,7 +52,7 @@ def make_legible(text: str, *, keep: str = "") -> str:
 
 def _check_inside(file: Path, home: Path) -> None:
     if not is_inside(file, home):
-        raise damaged(file, "it leads out of the run directory")
+        raise make_damage_error(file, "it leads out of the run directory")
 
 
 def _make_value_legible(value: Any) -> Any:

@@ -16,7 +16,7 @@ from leocod.evaluation.ap import Matches, Scorer, Style
 from leocod.evaluation.coco_form import from_coco_results, from_coco_truth
 from leocod.evaluation.error_breakdown import ErrorCounts, count_errors
 from leocod.files.run_directory import format_step
-from leocod.files.run_files import damaged, read_json, read_lines
+from leocod.files.run_files import make_damage_error, read_json, read_lines
 from leocod.report.event_log import validate
 from leocod.report.schemas import LARGEST, LONGEST_LINE, StoredBox, TestedStep, TestFile
 from leocod.types import Detections, Labels
@@ -54,9 +54,9 @@ class StoredTest:
         test = validate(read_json(file, path, largest=LARGEST), file, TEST)
         numbers, ids = [category.id for category in test.categories], [image.id for image in test.images]
         if numbers != list(range(1, len(numbers) + 1)):
-            raise damaged(file, "categories: their ids should be 1, 2, 3 and so on")
+            raise make_damage_error(file, "categories: their ids should be 1, 2, 3 and so on")
         if len(set(ids)) < len(ids):
-            raise damaged(file, "images: an id is there twice")
+            raise make_damage_error(file, "images: an id is there twice")
         with _name_file(file):
             truth = from_coco_truth(test.annotations, ids)
             _check(truth, ids, len(numbers))
@@ -132,4 +132,4 @@ def _name_file(file: Path, place: str = "") -> Iterator[None]:
     try:
         yield
     except InvalidData as error:
-        raise damaged(file, f"{place}{error}") from error
+        raise make_damage_error(file, f"{place}{error}") from error

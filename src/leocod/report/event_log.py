@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from leocod.events import PseudoLabelAudit
 from leocod.files.paths import is_inside
 from leocod.files.run_directory import list_packed_events
-from leocod.files.run_files import damaged, read_lines
+from leocod.files.run_files import make_damage_error, read_lines
 from leocod.report.schemas import (
     LARGEST_LOG,
     LONGEST_LINE,
@@ -56,13 +56,13 @@ class EventLog:
             for number, event in read_lines(file, path, largest=LARGEST_LOG, longest=LONGEST_LINE):
                 log._add(event, file, f"line {number}: ")
         if not log.classes:
-            raise damaged(last, "no RunStarted with class names")
+            raise make_damage_error(last, "no RunStarted with class names")
         return log
 
     def _add(self, event: Any, file: Path, place: str) -> None:
         name = event.get("event") if isinstance(event, dict) else None
         if not isinstance(name, str):
-            raise damaged(file, f"{place}no event")
+            raise make_damage_error(file, f"{place}no event")
         if name == "RunStarted":
             self._start(validate(event, file, STARTED, place), file, place)
         elif name == "StepLearned":
@@ -76,15 +76,15 @@ class EventLog:
     def _start(self, started: Started, file: Path, place: str) -> None:
         """Of each file of events anew, and each time the same."""
         if twice := [name for name, times in Counter(started.classes).items() if times > 1]:
-            raise damaged(file, f"{place}the class '{twice[0][:60]}' is there twice")
+            raise make_damage_error(file, f"{place}the class '{twice[0][:60]}' is there twice")
         if self.classes not in ((), tuple(started.classes)):
-            raise damaged(file, f"{place}other classes than before")
+            raise make_damage_error(file, f"{place}other classes than before")
         self.classes, self.single_pass = tuple(started.classes), started.single_pass
 
     def _learn(self, learned: Learned, file: Path, place: str) -> None:
         stranger = max([*learned.present, *learned.labelled], default=-1)
         if stranger >= len(self.classes):
-            raise damaged(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
+            raise make_damage_error(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
         self.present[learned.step] = tuple(learned.present)
         self.labelled[learned.step] = tuple(learned.labelled)
         self.audits.pop(learned.step, None)
@@ -98,7 +98,7 @@ class EventLog:
         cells = len(self.classes) * (steps + evaluations)
         most = max(MOST_CELLS, 2 * len(self.classes) * (len(self.present) + evaluations))
         if cells > min(most, MOST_TOLD_CELLS):
-            raise damaged(file, f"steps: too many for the {len(self.present)} that events.jsonl tells of")
+            raise make_damage_error(file, f"steps: too many for the {len(self.present)} that events.jsonl tells of")
 
 
 def validate(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:
@@ -108,4 +108,4 @@ def validate(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         key = ".".join(map(str, first["loc"]))[:100]
-        raise damaged(file, f"{place}{key or 'content'}: {first['msg']}") from error
+        raise make_damage_error(file, f"{place}{key or 'content'}: {first['msg']}") from error

@@ -12,7 +12,7 @@ from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.error_breakdown import ErrorCounts
 from leocod.evaluation.history import History
 from leocod.files import documents
-from leocod.files.run_files import damaged, read_text
+from leocod.files.run_files import make_damage_error, read_text
 from leocod.report.detections import StoredTest, read_prequential
 from leocod.report.event_log import EventLog, validate
 from leocod.text import one_line
@@ -60,7 +60,7 @@ def _read(path: Path) -> tuple[EventLog, StoredTest]:
         raise InvalidRun(f"{one_line(path)} is not a directory. Give the directory that `leocod run` wrote.")
     log, test = EventLog.read(path), StoredTest.read(path)
     if test.classes != log.classes:
-        raise damaged(path / "test.json", "other classes than events.jsonl")
+        raise make_damage_error(path / "test.json", "other classes than events.jsonl")
     return log, test
 
 
@@ -70,8 +70,8 @@ def read_definitions(path: Path) -> Definitions:
     try:
         config = documents.parse_mapping(read_text(file, path, largest=documents.LARGEST), "it")
     except InvalidConfig as error:
-        raise damaged(file, str(error)) from error
+        raise make_damage_error(file, str(error)) from error
     evaluate = config.get("evaluate") or {}
     if not isinstance(evaluate, dict):
-        raise damaged(file, "evaluate: it should have keys with values")
+        raise make_damage_error(file, "evaluate: it should have keys with values")
     return validate({key: evaluate[key] for key in Definitions.model_fields if key in evaluate}, file, DEFINITIONS)

@@ -22,7 +22,7 @@ from leocod.evaluation.results import ClassScores, Results
 from leocod.events import PseudoLabelAudit
 from leocod.files import documents
 from leocod.files.paths import explain_absence
-from leocod.files.run_files import damaged, make_legible, read_json, read_text
+from leocod.files.run_files import make_damage_error, make_legible, read_json, read_text
 from leocod.report.detections import StoredTest
 from leocod.report.event_log import EventLog, validate
 from leocod.report.schemas import LARGEST, LARGEST_NOTE, Memory, Sample
@@ -132,7 +132,7 @@ class Run:
             return None
         test, last = StoredTest.read(self.path), self.evaluated_steps[-1]
         if test.classes != self.classes:
-            raise damaged(self.path / "test.json", "other classes than events.jsonl")
+            raise make_damage_error(self.path / "test.json", "other classes than events.jsonl")
         return test.count_errors(last) if test.has_detections(last) else None
 
     @property
@@ -175,7 +175,7 @@ def _read_config(file: Path, home: Path) -> str:
     try:
         documents.parse_yaml(text)
     except InvalidConfig as error:
-        raise damaged(file, str(error)) from error
+        raise make_damage_error(file, str(error)) from error
     return text
 
 
@@ -191,7 +191,7 @@ def _check(path: Path, results: Results, log: EventLog) -> None:
     for number, evaluation in enumerate(results.evaluations):
         if strangers := [name for name in evaluation.ap_by_class if name not in known]:
             what = f"evaluations.{number}: '{strangers[0][:60]}' is no class of this run"
-            raise damaged(path / "results.json", what)
+            raise make_damage_error(path / "results.json", what)
     log.check_size(_count_rows(results, log.present), len(results.evaluations), path / "results.json")
 
 

@@ -13,7 +13,7 @@ import torch
 
 from leocod.errors import Interrupted
 from leocod.events import Evaluated, Event, RunStarted, StepFinished, StepLearned
-from leocod.files.checkpoint import damaged_error
+from leocod.files.checkpoint import make_damaged_error
 from leocod.loop import run_stream
 from leocod.run.interruption import Interruption
 from leocod.run.parts import Parts
@@ -58,7 +58,7 @@ def restore(parts: Parts, saved: Saved, sinks: Mapping[str, Sink]) -> Begin:
             torch.cuda.set_rng_state_all(state["cuda_random"])
         return Begin(state["step"] + 1, unfinished=not state["finished"])
     except Exception as error:
-        raise damaged_error(path, error) from error
+        raise make_damaged_error(path, error) from error
 
 
 def drive(

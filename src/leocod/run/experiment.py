@@ -13,7 +13,7 @@ import torch
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
-from leocod.files.checkpoint import damaged_error, newest_checkpoint
+from leocod.files.checkpoint import make_damaged_error, read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller
 from leocod.learner import Learner
@@ -168,7 +168,7 @@ def _name_plugin(config: ExperimentConfig) -> str:
 
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:
     """The learner of a run as it was saved last, and its class names."""
-    found = newest_checkpoint(directory.checkpoints)
+    found = read_newest_checkpoint(directory.checkpoints)
     if found is None:
         raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
     path, state = found
@@ -184,7 +184,7 @@ def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Le
         raise
     # The file is as it was saved, but by another version, or by somebody else.
     except Exception as error:
-        raise damaged_error(path, error) from error
+        raise make_damaged_error(path, error) from error
     return learner, classes
 
 

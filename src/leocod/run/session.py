@@ -16,7 +16,7 @@ from leocod.evaluation.coco_form import to_coco_truth
 from leocod.evaluation.metrics.base import find_metrics
 from leocod.evaluation.results import Results
 from leocod.files.atomic import write_json, write_text
-from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.documents import read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.run.config import ExperimentConfig, describe_changes, load_run_config
@@ -105,7 +105,7 @@ def _resume(
         check(directory)
         if (results := read_finished(directory)) is not None:
             return None if distributed.rank() else results
-        saved = newest_checkpoint(directory.checkpoints)
+        saved = read_newest_checkpoint(directory.checkpoints)
         parts = rebuild(saved)
         if saved is not None:
             _refuse_other_data(parts, *saved)
@@ -114,7 +114,7 @@ def _resume(
             return None
         with _explain_write_errors(directory):
             directory.sweep()
-            directory.set_aside(saved[0] if saved else None, _evaluated_until(saved))
+            directory.set_aside(saved[0] if saved else None, _find_last_evaluated(saved))
             _note_resumption(directory, parts, saved)
             return _run(parts, directory, make_sinks, saved)
 
@@ -233,7 +233,7 @@ def _refuse_other_data(parts: Parts, path: Path, state: Mapping[str, Any]) -> No
         )
 
 
-def _evaluated_until(saved: Saved) -> int:
+def _find_last_evaluated(saved: Saved) -> int:
     """The last step whose evaluation, if there was one, the resumed run need not repeat."""
     return -1 if saved is None else saved[1]["step"] if saved[1]["finished"] else saved[1]["step"] - 1
 

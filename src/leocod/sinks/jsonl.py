@@ -107,7 +107,7 @@ class JsonLines(BaseSink):
         later = [path for step, path in list_packed_events(self.folder).items() if step >= self._next_step]
         if later:
             with atomic_write(self.path) as temporary:
-                temporary.write_bytes(_unpacked(later[0]))
+                temporary.write_bytes(_read_packed(later[0]))
         # The first one last: it is needed until all others are gone.
         for path in reversed(later):
             path.unlink()
@@ -122,7 +122,7 @@ class JsonLines(BaseSink):
         self._bytes, self._next_step = state["bytes"], state["next_step"]
 
 
-def _unpacked(path: Path) -> bytes:
+def _read_packed(path: Path) -> bytes:
     try:
         return gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:

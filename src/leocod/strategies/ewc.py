@@ -80,12 +80,12 @@ class EWC(Strategy):
 
     def grow(self, moved: Mapping[str, Tensor]) -> None:
         super().grow(moved)
-        self._fisher, self._squares = self._grown(self._fisher, moved), self._grown(self._squares, moved)
+        self._fisher, self._squares = self._grow_vector(self._fisher, moved), self._grow_vector(self._squares, moved)
         # New weights matter to nothing yet, wherever their anchor is.
-        self._anchor = self._grown(self._anchor, moved)
+        self._anchor = self._grow_vector(self._anchor, moved)
         self._shapes = [one.shape for one in self._held]
 
-    def _grown(self, vector: Tensor, moved: Mapping[str, Tensor]) -> Tensor:
+    def _grow_vector(self, vector: Tensor, moved: Mapping[str, Tensor]) -> Tensor:
         """A vector about the weights as they were, for the weights as they are."""
         parts = vector.split([shape.numel() for shape in self._shapes])
         rows = [part.view(shape) for part, shape in zip(parts, self._shapes, strict=True)]

@@ -24,7 +24,7 @@ StepFrames = Sequence[LabelledFrame] | str
 
 def describe_stream(benchmark: Benchmark) -> StreamInfo:
     """What a labeller may know of a benchmark."""
-    return StreamInfo(benchmark.name, tuple(benchmark.classes), benchmark.steps, benchmark.given)
+    return StreamInfo(benchmark.name, tuple(benchmark.classes), benchmark.steps, benchmark.published_frames)
 
 
 class Stream(Steps):

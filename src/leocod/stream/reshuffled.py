@@ -42,7 +42,7 @@ class Reshuffled(Steps):
         All labels are chosen before the first step, so no labeller can ask what the learner predicts.
         """
         steps, size = self.stream.benchmark.steps, self.shuffle.batch_size
-        by_step = self._labelled_frames()
+        by_step = self._collect_labelled()
         pairs = [pair for labelled in by_step.values() for pair in labelled]
         held = sum(frame.bytes + labels.bytes for frame, labels in pairs)
         draw = np.random.default_rng(self.seed)
@@ -58,7 +58,7 @@ class Reshuffled(Steps):
             step = Step(index, frames, truth)
             yield Arrival(step, truth, skipped, revealed=revealed if index == start else {}, bytes=held)
 
-    def _labelled_frames(self) -> dict[int, list[LabelledFrame]]:
+    def _collect_labelled(self) -> dict[int, list[LabelledFrame]]:
         """Of each step. A source that is away is not waited for; one that ends early has shown what it has."""
         found: dict[int, list[LabelledFrame]] = {}
         with suppress(SourceEnded):

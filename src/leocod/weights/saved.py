@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from leocod.errors import InvalidData, InvalidRun
-from leocod.files.checkpoint import newest_checkpoint
+from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.documents import parse_json
 from leocod.files.paths import explain_absence
 from leocod.files.run_directory import RunDirectory
@@ -87,7 +87,7 @@ def _read_stride(about: Mapping[str, str]) -> bool | None:
 
 def read_run(path: Path) -> LoadedWeights:
     """Read the newest checkpoint of a run directory."""
-    newest = newest_checkpoint(RunDirectory.open(path).checkpoints)
+    newest = read_newest_checkpoint(RunDirectory.open(path).checkpoints)
     if newest is None:
         raise InvalidRun(
             f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps."
