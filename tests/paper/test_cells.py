@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,16 @@ def test_what_is_another_run_is_refused(plan: Plan, base: dict[str, Any], tmp_pa
 def test_a_cell_that_another_process_runs_is_waited_for(plan: Plan) -> None:
     cell = plan.cells[0]
     cell.path.mkdir(parents=True)
-    holds = "import sys, time, filelock\nlock = filelock.FileLock(sys.argv[1])\n"
-    holds += "lock.acquire()\nprint('held', flush=True)\ntime.sleep(1)"
-    with subprocess.Popen([sys.executable, "-c", holds, str(cell.path / ".lock")], stdout=subprocess.PIPE) as other:
+    holds = "import sys, filelock\nlock = filelock.FileLock(sys.argv[1])\n"
+    holds += "lock.acquire()\nprint('held', flush=True)\nsys.stdin.read()"
+    command = [sys.executable, "-c", holds, str(cell.path / ".lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin is not None
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(RunInUse), cell.directory.lock():
             pass
+        threading.Timer(0.5, other.stdin.close).start()
         cell.run(threads=1)
     assert cell.state == "finished"
 

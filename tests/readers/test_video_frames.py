@@ -138,7 +138,7 @@ def test_a_forked_process_opens_the_file_for_itself(a_video):
     child = context.Process(target=lambda: answers.put([int(frames.image(n).mean()) for n in (4, 20, 5)]))
     child.start()
     here = [int(frames.image(number).mean()) for number in (4, 30, 5)]
-    there = answers.get(timeout=30)
+    there = answers.get(timeout=600)
     child.join()
 
     assert here == [int(plain[number].mean()) for number in (4, 30, 5)]

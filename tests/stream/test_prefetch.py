@@ -28,10 +28,11 @@ def leave_a_mark(folder, number):
 def deaf_to(number):
     return signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
-def killed_at_two(number):
+def killed_at_two(folder, number):
     if number == 2:
         # A thread hands over what was made before, and would be killed with it.
-        time.sleep(0.5)
+        while not Path(folder, "1 has come").exists():
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
@@ -63,7 +64,7 @@ def test_things_come_in_order_whoever_makes_them(workers, work):
 def test_the_next_things_are_made_while_one_is_used_but_not_all_of_them(work, tmp_path):
     things = prefetch(partial(work.leave_a_mark, str(tmp_path)), range(100), workers=1)
     next(things)
-    for _ in range(200):
+    for _ in range(6000):
         if len(list(tmp_path.iterdir())) > 1:
             break
         time.sleep(0.05)
@@ -93,10 +94,12 @@ def test_ctrl_c_is_for_this_process_to_answer_and_not_for_those_that_work_for_it
 
 
 @pytest.mark.slow
-def test_a_process_that_was_killed_is_told_in_one_line(work):
+def test_a_process_that_was_killed_is_told_in_one_line(work, tmp_path):
     made = []
 
     with pytest.raises(SourceAway, match=r"^A process that prefetches frames has ended \([^\n]+\)\.$"):
-        made.extend(prefetch(work.killed_at_two, range(5), workers=1))
+        for number in prefetch(partial(work.killed_at_two, str(tmp_path)), range(5), workers=1):
+            made.append(number)
+            (tmp_path / f"{number} has come").touch()
 
     assert made == [0, 1]
