@@ -19,6 +19,7 @@ from leocod.run.config import load_config
 from leocod.run.experiment import build
 from leocod.run.layers import parse_override
 from leocod.run.record.checkpoints import Checkpoints
+from leocod.run.record.labels import LabelRecord
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def main() -> None:
     # Not where temporary files go, which may be in memory.
     with TemporaryDirectory(dir=Path.cwd()) as folder:
         config = experiment.config.model_dump(mode="json")
-        sinks = {"labels": experiment.labels}
+        sinks = {"labels": LabelRecord(Path(folder) / "labels.json", experiment.labeller.describe())}
         sink = Checkpoints(Path(folder), learner, sinks, every=options.every, keep=2, config=config)
         sink(RunStarted("bench", experiment.benchmark.classes, experiment.benchmark.steps, 0))
 

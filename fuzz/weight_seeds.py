@@ -17,7 +17,7 @@ from torch import nn
 from torchvision.ops import FrozenBatchNorm2d
 
 from leocod.weights import save_weights
-from leocod.weights.names import VOC, coco_rows
+from leocod.weights.names import COCO_ROWS, VOC
 from leocod.weights.torchvision_files import MEAN, STD
 
 
@@ -119,7 +119,7 @@ def write_detectron2(folder: Path) -> None:
 
 def write_torchvision(folder: Path) -> None:
     """A two-stage and a one-stage detector of COCO's classes, and a classifier; in today's form and in the old one."""
-    rows = len(coco_rows())
+    rows = len(COCO_ROWS)
     two, one = Network(2).state_dict(), Network(1).state_dict()
     two |= {f"roi_heads.box_predictor.cls_score.{name}": torch.zeros(rows, 2)[:, slice(None) if name == "weight" else 0]
             for name in ("weight", "bias")}  # fmt: skip

@@ -16,10 +16,15 @@ from hypothesis.strategies import SearchStrategy
 from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
-from leocod.run.choices import CHOICES
-from leocod.run.config import ExperimentConfig, Part, describe_changes, load_config, load_mapping
+from leocod.run.choices import CHOICES, Choice, SinkChoice
+from leocod.run.config import MAY_CHANGE, ExperimentConfig, describe_changes, load_config, load_mapping
 from leocod.run.layers import overlay, parse_override
 from leocod.settings import Settings
+
+for choice in (*CHOICES.values(), SinkChoice):
+    for chosen in choice.kind.names():
+        # Imported now, and not while examples are drawn: some libraries use `random` when they are imported.
+        choice.kind.find(chosen)
 
 texts = some.text(some.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 """Whatever a file may hold; a NUL is in no path and no name."""
@@ -50,13 +55,18 @@ layers = some.builds(
 # -- configs that can be
 
 
+def _name(key: str, values: Mapping[str, Any]) -> str:
+    chosen: str = values.get(key, {}).get("name", CHOICES[key].default)
+    return chosen
+
+
 def fields(values: Mapping[str, Any]) -> dict[tuple[str, ...], FieldInfo]:
     """Every option there is, by the keys that lead to it, once the parts have their names."""
     found: dict[tuple[str, ...], FieldInfo] = {}
     for key, field in ExperimentConfig.model_fields.items():
-        inner: Any = CHOICES[key].kind.find(values[key]["name"]).Options if key in CHOICES else None
+        inner: Any = CHOICES[key].kind.find(_name(key, values)).Options if key in CHOICES else None
         for one in (field.annotation, *get_args(field.annotation)):
-            if isinstance(one, type) and issubclass(one, Settings) and not issubclass(one, Part):
+            if isinstance(one, type) and issubclass(one, Settings) and not issubclass(one, Choice):
                 inner = one
         if inner is None:
             found[key,] = field
@@ -131,7 +141,7 @@ def test_only_the_same_configs_have_no_differences_but_for_what_may_change(
     one: ExperimentConfig, two: ExperimentConfig
 ) -> None:
     def lasting(config: ExperimentConfig) -> Any:
-        return config.model_dump(mode="json", exclude={"checkpoint", "record", "patience", "workers"})
+        return config.model_dump(mode="json", exclude=set(MAY_CHANGE))
 
     said = describe_changes(one, two)
 

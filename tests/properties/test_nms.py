@@ -40,7 +40,7 @@ def learner(detector: Tiny) -> EfficientCLS:
 def best(learner: EfficientCLS, found: Detections, threshold: float, most: int = 100) -> Detections:
     """What is left of detections when they become pseudo labels."""
     learner.options = EfficientCLSOptions(nms_threshold=threshold, most_per_frame=most)
-    return learner._best(found)
+    return learner._suppress(found)
 
 
 def rows(found: Detections) -> list[tuple[Any, ...]]:
@@ -117,7 +117,7 @@ def test_pseudo_labels_are_the_sure_ones_and_unsure_is_what_lies_between(learner
         score_threshold=sure, unsure_above=0.2 if is_on else None, nms_threshold=1.0, empty_frames=True
     )
 
-    labels = learner._labels(found)
+    labels = learner._to_labels(found)
 
     certain = found.scores > np.float32(sure)
     between = (found.scores > np.float32(0.2)) & ~certain
