@@ -45,9 +45,8 @@ def called(monkeypatch, name, *given):
 
 # One of them forks; a test runner has threads, which a script of its own has not.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ("step", "tried") else name for name in SMALLEST]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALLEST)
 def test_a_benchmark_prints_a_table_and_a_ratio_and_writes_figures(name, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "folder" / "figures.json"

@@ -16,6 +16,7 @@ def leocod(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, ["paper", *arguments])
 
 
+@pytest.mark.slow
 def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
@@ -32,6 +33,7 @@ def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
     assert (out / "rpn-loss.md").read_bytes() == written
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_is_named_and_the_others_are_in_the_table(tmp_path: Path) -> None:
     out = tmp_path / "out"
     # A file where the directory of a run should be.

@@ -92,7 +92,13 @@ class Cells(BaseDetector):
         return found
 
 
-NAMES = [*DETECTORS.names(), "own_detector:MyDetector", "cells"]
+LARGE = ("faster_rcnn", "retinanet")
+"""Detectors on whole backbones: their part of the suite is in `make test-all`."""
+
+NAMES = [
+    pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name
+    for name in (*DETECTORS.names(), "own_detector:MyDetector", "cells")
+]
 """All there are, the one in examples/, and one of another kind."""
 
 

@@ -190,6 +190,7 @@ def test_pseudo_labels_stay_out_of_its_memory(make, a_step):
         assert all(frame.id % 4 == 0 for frame, _ in learner.memory.frames)
 
 
+@pytest.mark.slow
 def test_the_loss_falls(make, a_step):
     learner = make()
     steps = [a_step(index, frames=6, labelled=6) for index in range(3)]

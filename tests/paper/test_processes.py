@@ -24,6 +24,7 @@ def test_every_cell_is_run_in_a_process_of_its_own(plan: Plan) -> None:
     assert {cell.state for cell in plan.cells[:2]} == {"finished"}
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_does_not_stop_the_others(plan: Plan) -> None:
     bad = Cell(plan.cells[0].config.model_copy(update={"device": "cuda:9"}), plan.home / "bad")
     first, second = ended(plan, [bad, plan.cells[0]], jobs=1)
@@ -33,6 +34,7 @@ def test_a_cell_that_fails_does_not_stop_the_others(plan: Plan) -> None:
     assert second.failure is None
 
 
+@pytest.mark.slow
 def test_a_killed_cell_is_reported_with_the_signal(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     long = Cell(_longer(plan.cells[0]), plan.home / "long")
     progress = run_cells([long], jobs=1, threads=1, logs=plan.logs)
@@ -46,6 +48,7 @@ def test_a_killed_cell_is_reported_with_the_signal(plan: Plan, monkeypatch: pyte
     assert "SIGKILL" in last.failure
 
 
+@pytest.mark.slow
 def test_closed_early_the_running_cell_saves_itself_and_can_be_resumed(plan: Plan) -> None:
     long = Cell(_longer(plan.cells[0]), plan.home / "long")
     progress = run_cells([long], jobs=1, threads=1, logs=plan.logs)
@@ -57,6 +60,7 @@ def test_closed_early_the_running_cell_saves_itself_and_can_be_resumed(plan: Pla
     long.directory.wait_until_free()
 
 
+@pytest.mark.slow
 def test_cells_end_with_the_process_that_started_them(plan: Plan, tmp_path: Path) -> None:
     long = Cell(_longer(plan.cells[0]), plan.home / "long")
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(long.config.model_dump(mode="json")))

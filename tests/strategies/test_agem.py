@@ -45,6 +45,7 @@ def contradicting(step):
     return replace(step, labels=labels)
 
 
+@pytest.mark.slow
 def test_the_applied_gradient_does_not_oppose_the_reference(a_detector, a_step):
     opposed = []
     for seed, second in [(seed, second) for seed in range(4) for second in (a_step(7), contradicting(a_step(0)))]:
