@@ -239,6 +239,11 @@ def test_a_complete_config_reads_back():
             ["detector.backbone=resnet50-fpn", "detector.frozen=6"],
             "detector.frozen is 6: it should be at most 5 for resnet50-fpn",
         ),
+        (
+            ["detector.pyramid_channels=64"],
+            "detector.pyramid_channels is 64: it should be left out: only resnet18-fpn and mobilenet_v2-fpn have the "
+            "choice",
+        ),
         (["detector.stride_in_1x1=2"], "detector.stride_in_1x1 is 2: it should be a valid boolean"),
         (
             ["detector.backbone=resnet18-fpn", "detector.stride_in_1x1=false"],
@@ -275,3 +280,22 @@ def test_classes_may_all_come_later(a_frame):
 
     assert detector.loss([frame.image()], [labels])["region_class"].item() > 0
     assert set(detector.predict([frame.image()])[0].classes.tolist()) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("backbone", ["resnet18-fpn", "mobilenet_v2-fpn"])
+def test_a_narrower_pyramid_learns_and_starts_from_its_own_weights(backbone, a_frame, tmp_path):
+    options = FasterRCNNOptions(backbone=backbone, short_side=64, regions=8, proposals=8, pyramid_channels=32)
+    narrow = FasterRCNNDetector(("mug", "dog"), options)
+    wide = FasterRCNNDetector(("mug", "dog"), options.model_copy(update={"pyramid_channels": None}))
+    frame, labels = a_frame(0, (0,))
+
+    losses = narrow.loss([frame.image()], [labels])
+    sum(value.sum() for value in losses.values()).backward()
+    save_weights(tmp_path / "narrow.safetensors", narrow.model, narrow.classes, {})
+    again = FasterRCNNDetector(
+        ("mug", "dog"), options.model_copy(update={"weights": str(tmp_path / "narrow.safetensors")}), seed=1
+    )
+
+    assert sum(map(torch.numel, narrow.parameters())) < 0.5 * sum(map(torch.numel, wide.parameters()))
+    assert all(value.grad is not None for value in narrow.model.backbone.fpn.parameters())
+    assert torch.equal(again.model.roi_heads.box_head.fc6.weight, narrow.model.roi_heads.box_head.fc6.weight)

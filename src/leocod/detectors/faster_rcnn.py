@@ -9,7 +9,14 @@ from typing import ClassVar
 from pydantic import Field, ValidationInfo, field_validator
 from torchvision.models.detection import FasterRCNN
 
-from leocod.networks.backbones import BackboneName, BackboneOptions, Counts, build_modules
+from leocod.networks.backbones import (
+    NARROWABLE,
+    PYRAMID_CHANNELS,
+    BackboneName,
+    BackboneOptions,
+    Counts,
+    build_modules,
+)
 from leocod.networks.base import BackboneLayout, fork_rng
 from leocod.networks.normalisation import estimate_variances, fold
 from leocod.networks.two_stage import TwoStage
@@ -28,9 +35,20 @@ class FasterRCNNOptions(BackboneOptions):
     non-maximum suppression stays in the backbone's proportion to it."""
     proposals_at_test: int | None = Field(None, ge=8)
     """Proposals of a frame when predicting. Null: the backbone's default, 1000, or 150 for mobilenet_v3-320."""
+    pyramid_channels: int | None = Field(None, ge=16, le=1024)
+    """Channels of the feature pyramid; the region head narrows along with it. Null: 256. A quarter of that makes a step
+    three times as fast on a CPU. Only `resnet18-fpn` and `mobilenet_v2-fpn` have the choice."""
     stride_in_1x1: bool = True
     """Which convolution of a block of resnet50-c4 halves the size: the first, for Detectron2's weights (true), or the
     second, for torchvision's (false)."""
+
+    @field_validator("pyramid_channels")
+    @classmethod
+    def _check_channels(cls, channels: int | None, info: ValidationInfo) -> int | None:
+        name = info.data.get("backbone")
+        if name and name not in NARROWABLE and channels is not None:
+            raise ValueError(f"Input should be left out: only {' and '.join(NARROWABLE)} have the choice")
+        return channels
 
     @field_validator("stride_in_1x1")
     @classmethod
@@ -92,6 +110,7 @@ def build_faster_rcnn(classes: int, options: FasterRCNNOptions) -> FasterRCNN:
         frozen=options.frozen_stages,
         short_side=short_side,
         stride_in_1x1=options.stride_in_1x1,
+        channels=options.pyramid_channels or PYRAMID_CHANNELS,
     )
     model = FasterRCNN(
         modules.backbone,

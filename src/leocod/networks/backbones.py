@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from pydantic import Field, ValidationInfo, field_validator
@@ -17,6 +17,7 @@ from torch import nn
 from torchvision.models.detection.backbone_utils import mobilenet_backbone, resnet_fpn_backbone
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.models.detection.rpn import AnchorGenerator
+from torchvision.ops.feature_pyramid_network import FeaturePyramidNetwork, LastLevelMaxPool
 
 from leocod.networks.c4 import OUTPUTS, C4Anchors, C4Predictor, build_c4_network, build_c4_pool
 from leocod.networks.region_head import RegionHead
@@ -38,6 +39,8 @@ PYRAMID_CHANNELS = 256
 POOLED = 7
 """Bins of a region, in either direction."""
 REGION_FEATURES = 1024
+NARROWABLE: tuple[BackboneName, ...] = ("resnet18-fpn", "mobilenet_v2-fpn")
+"""Backbones without published detectors, whose weights would fit one width only."""
 RATIOS = (0.5, 1.0, 2.0)
 
 
@@ -157,7 +160,13 @@ class Modules:
 
 
 def build_modules(
-    name: BackboneName, outputs: int, *, frozen: int, short_side: int, stride_in_1x1: bool = True
+    name: BackboneName,
+    outputs: int,
+    *,
+    frozen: int,
+    short_side: int,
+    stride_in_1x1: bool = True,
+    channels: int = PYRAMID_CHANNELS,
 ) -> Modules:
     """Build the modules around a backbone. `outputs`: classes and the background; `frozen`: stages that do not learn.
 
@@ -194,8 +203,18 @@ def build_modules(
             )
             sizes = [(32, 64, 128, 256, 512)] * 3
             strides = [32, 32]
-    pool, head = RoIAlign(strides, POOLED), RegionHead(PYRAMID_CHANNELS * POOLED**2, REGION_FEATURES)
-    return Modules(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(REGION_FEATURES, outputs))
+    if channels != PYRAMID_CHANNELS:
+        narrow_pyramid(backbone, channels)
+    features = REGION_FEATURES * channels // PYRAMID_CHANNELS
+    pool, head = RoIAlign(strides, POOLED), RegionHead(channels * POOLED**2, features)
+    return Modules(backbone, Anchors(sizes), pool, head, FastRCNNPredictor(features, outputs))
+
+
+def narrow_pyramid(backbone: Any, channels: int) -> None:
+    """Give a backbone a feature pyramid of another width: torchvision's functions fix it to 256."""
+    inputs = [block[0].in_channels for block in backbone.fpn.inner_blocks]
+    backbone.fpn = FeaturePyramidNetwork(inputs, channels, extra_blocks=LastLevelMaxPool())
+    backbone.out_channels = channels
 
 
 class Anchors(AnchorGenerator):  # type: ignore[misc]  # no types there
