@@ -16,7 +16,8 @@ def test_the_defaults_are_five_raw_frames_of_each_class():
         "memory_per_class": 5,
         "memory_bytes": None,
         "memory_store": "balanced",
-        "memory_replacement": "reservoir",
+        "memory_intake": None,
+        "memory_replacement": None,
         "memory_encoding": "raw",
         "memory_jpeg_quality": 90,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -12,6 +12,8 @@ from leocod.memory.stores.base import STORES
 from leocod.settings import Settings
 
 JPEG_QUALITY = 90
+
+IntakeName = Literal["released", "random", "all"]
 
 
 class MemorySettings(Settings):
@@ -25,10 +27,15 @@ class MemorySettings(Settings):
     memory_store: str = "balanced"
     """`balanced`: every class has places of its own. `random`: all frames share as many places, whatever they show. Or
     module:Class."""
-    memory_replacement: str = "reservoir"
+    memory_intake: IntakeName | None = None
+    """Which labelled frames of a step may enter the memory. `released`, as in the authors' code: 4, and those are the
+    first ones where every frame of the step is labelled, or any where fewer are. `random`: any 4. `all`: every one.
+    Null: as the recipe has it, `released` or (`joint`) `all`."""
+    memory_replacement: str | None = None
     """When a class is full: `reservoir` keeps an even sample of all its frames; `released`, the authors' rule, lets a
-    new frame in with chance n / (n + 1) and overwrites any of the n, which soon leaves only recent ones; `first` keeps
-    those that came first; `fifo` keeps the newest. Or module:Class."""
+    new frame in with chance n / (n + 1) for each of its objects and overwrites any of the n, which soon leaves only
+    recent ones; `first` keeps those that came first; `fifo` keeps the newest. Or module:Class. Null: as the recipe has
+    it, `released` or (`joint`) `reservoir`."""
     memory_encoding: EncodingName = "raw"
     """How pixels are stored: `raw` as they are; `jpeg` in about a seventh of the bytes, with a small loss, and decoded
     when they are replayed."""
@@ -43,8 +50,9 @@ class MemorySettings(Settings):
 
     @field_validator("memory_replacement")
     @classmethod
-    def _find_replacement(cls, name: str) -> str:
-        REPLACEMENTS.find(name)
+    def _find_replacement(cls, name: str | None) -> str | None:
+        if name is not None:
+            REPLACEMENTS.find(name)
         return name
 
     @model_validator(mode="after")

@@ -137,7 +137,7 @@ class ReplayMemory:
 
     def _open_shelf(self, key: int) -> Shelf:
         if key not in self.shelves:
-            self.shelves[key] = Shelf()
+            self.shelves[key] = Shelf(key=key)
             self._keys.append(key)
         return self.shelves[key]
 
@@ -221,7 +221,7 @@ class ReplayMemory:
         # Older checkpoints do not count by shelf: a shelf was that of a class, or the only one.
         offered = state.get("offered_by_shelf") or {key: self.seen.get(key, self._offered) for key in state["shelves"]}
         self.shelves = {
-            key: Shelf([self._entries[number] for number in numbers], offered[key])
+            key: Shelf([self._entries[number] for number in numbers], offered[key], key)
             for key, numbers in state["shelves"].items()
         }
         self._keys = list(self.shelves)

@@ -35,3 +35,5 @@ class Shelf:
     entries: list[MemoryEntry] = field(default_factory=list)
     offered: int = 0
     """How many frames were offered to the shelf so far, the newcomer included."""
+    key: int = -1
+    """In a balanced store, the number of the class that the shelf is for."""

@@ -74,9 +74,11 @@ class ExperimentConfig(Settings):
     efficient_cls: EfficientCLSOptions | None = EfficientCLSOptions()
     """The plug-in's options; null runs the bare strategy."""
     diagnosis: Diagnosis | None = None
-    """What if the pseudo labels were better? `true_boxes`: they are the truth. `right_labels`: the wrong ones are left
-    out. `missed_ignored`: objects without one are not taught as background. `no_errors`: both. To find out what limits
-    a run; no result."""
+    """To find out what limits a run, or where a gain comes from; no result. What if the pseudo labels were better?
+    `true_boxes`: they are the truth. `right_labels`: the wrong ones are left out. `missed_ignored`: objects without one
+    are not taught as background. `no_errors`: both. And controls, in the place of the pseudo-labelled frames:
+    `all_empty`: the same frames as if nothing were in them. `positives_only`: the labels without the background around
+    them. `random_boxes`: the labels in random places. `copies`: augmented copies of the labelled frames."""
     evaluate: EvaluateOptions = EvaluateOptions()
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
@@ -128,7 +130,7 @@ class ExperimentConfig(Settings):
             raise InvalidConfig("sinks has no `jsonl`: add it, because the report is drawn from events.jsonl.")
         if self.diagnosis and not (self.efficient_cls and self.efficient_cls.pseudo_labels):
             raise InvalidConfig(
-                f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to make better: "
+                f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to change: "
                 "it should be null, or efficient_cls on with pseudo_labels: true."
             )
         if self.diagnosis and self.classes == "open":
@@ -187,6 +189,9 @@ def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:
         if labels["name"] == "fixed":
             labels.pop("nested", None)
         config["labels"] = labels
+    strategy = config.get("strategy")
+    if isinstance(strategy, Mapping) and "memory_replacement" in strategy and "memory_intake" not in strategy:
+        config["strategy"] = {**strategy, "memory_intake": "all" if strategy.get("recipe") == "joint" else "random"}
     record = config.get("record")
     if isinstance(record, Mapping) and "pack_events_every" in record:
         config["record"] = {key: value for key, value in record.items() if key != "pack_events_every"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
 from leocod.memory.encoding import find_encoding
-from leocod.memory.options import MemorySettings
+from leocod.memory.options import IntakeName, MemorySettings
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
@@ -34,9 +35,9 @@ from leocod.training.gradients import (
     refuse_gradient,
     refuse_loss,
 )
-from leocod.types import Detections, Images, LabelledFrame, Step
+from leocod.types import Detections, Images, LabelledFrame, LossWeights, Step
 
-RELEASED_INTAKE = 4
+INTAKE = 4
 """Labelled frames of a step that may enter a memory in the authors' code."""
 REPLAYED = 16
 """Frames replayed at a step, in the paper: as many as arrive."""
@@ -46,9 +47,9 @@ class StrategyOptions(Settings):
     """Options of every strategy."""
 
     recipe: Literal["released", "joint"] = "released"
-    """How a step is trained on. `released` (the authors' code): two updates, first the current frames, then the
-    replayed ones; at most 4 labelled frames enter the memory. `joint` (the paper's text): one update on the mean of the
-    two; all labelled frames enter the memory."""
+    """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
+    updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
+    mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
 
 
 class Strategy:
@@ -215,6 +216,16 @@ STRATEGIES: Kind[Strategy] = Kind("strategy", "leocod.strategies", ("learn", "pr
 class MemoryOptions(MemorySettings, StrategyOptions):
     """Options of every strategy that remembers frames."""
 
+    @property
+    def intake(self) -> IntakeName:
+        """Which frames may enter the memory."""
+        return self.memory_intake or ("released" if self.recipe == "released" else "all")
+
+    @property
+    def replacement(self) -> str:
+        """Who stays when a class is full."""
+        return self.memory_replacement or ("released" if self.recipe == "released" else "reservoir")
+
 
 class ReplayOptions(MemoryOptions):
     """Options of every strategy that trains on remembered frames at each step."""
@@ -238,7 +249,7 @@ class MemoryStrategy(Strategy):
             per_class=self.options.memory_per_class,
             max_bytes=self.options.memory_bytes,
             store=self.options.memory_store,
-            replacement=self.options.memory_replacement,
+            replacement=self.options.replacement,
             encoding=find_encoding(self.options.memory_encoding, self.options.memory_jpeg_quality),
             seed=seed + 1,
         )
@@ -255,11 +266,14 @@ class MemoryStrategy(Strategy):
         self.memory.add(self.select_for_memory(step))
 
     def select_for_memory(self, step: Step) -> list[LabelledFrame]:
-        """The frames of a step that may enter the memory: labelled by a person, and no more than the recipe allows."""
-        pairs = step.labelled("human")
-        if self.options.recipe == "joint":
+        """The frames of a step that may enter the memory: labelled by a person, as many as `memory_intake` allows."""
+        # How much a frame counts in the update of its own step says nothing about later ones.
+        pairs = [(frame, replace(labels, weights=LossWeights())) for frame, labels in step.labelled("human")]
+        if self.options.intake == "all":
             return pairs
-        chosen = self.random.permutation(len(pairs))[:RELEASED_INTAKE]
+        if self.options.intake == "released" and len(pairs) == len(step.frames):
+            pairs = pairs[:INTAKE]
+        chosen = self.random.permutation(len(pairs))[:INTAKE]
         return [pairs[number] for number in sorted(chosen)]
 
 

@@ -13,10 +13,10 @@ from leocod.types import Step
 class GDumbOptions(ReplayOptions):
     """Options of GDumb."""
 
-    memory_replacement: str = "released"
+    memory_replacement: str | None = "released"
     """Who stays when a class is full: `reservoir`, `released`, `first`, `fifo` or module:Class, as in the other
-    strategies. `released` by default: what never enters the memory is never learnt, so a memory that changes is worth
-    more here than an even one. `first` is the original's."""
+    strategies. `released` by default, in either recipe: what never enters the memory is never learnt, so a memory that
+    changes is worth more here than an even one. `first` is the original's."""
 
 
 class GDumb(ReplayStrategy):

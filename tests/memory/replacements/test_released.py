@@ -23,3 +23,16 @@ def test_it_overwrites_any_place_or_none(a_shelf, a_newcomer):
     places = [Released().choose_place(a_shelf(1, 2), a_newcomer(), random) for _ in range(50)]
 
     assert set(places) == {0, 1, None}
+
+
+def test_a_frame_with_several_objects_of_the_class_has_several_chances(a_shelf, a_newcomer):
+    shelf = a_shelf(1, 2)
+    shelf.key = 0
+
+    def count_refused(classes):
+        random = np.random.default_rng(0)
+        return sum(Released().choose_place(shelf, a_newcomer(classes=classes), random) is None for _ in range(900))
+
+    assert 260 < count_refused((0,)) < 340
+    assert 260 < count_refused((0, 1, 1)) < 340
+    assert 70 < count_refused((0, 0)) < 130
