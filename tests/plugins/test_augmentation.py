@@ -178,3 +178,19 @@ def test_the_given_frame_is_not_changed():
     one_augmented((frame, labels), np.random.default_rng(1))
 
     np.testing.assert_array_equal(frame.image(), before)
+
+
+def test_a_rotated_ellipse_has_a_tighter_box_than_rotated_corners():
+    frame = Frame(0, "video", 0, (96, 128), np.zeros((96, 128, 3), np.uint8))
+    pair = (frame, Labels([[50, 40, 66, 56]], [0], "pseudo"))
+    for seed in range(20):
+        (_, corners), (_, ellipse) = (
+            augment([pair], np.random.default_rng(seed), rotated)[0] for rotated in ("corners", "ellipse")
+        )
+        middle = [(labels.boxes[0, :2] + labels.boxes[0, 2:]) / 2 for labels in (corners, ellipse)]
+        sides = ellipse.boxes[0, 2:] - ellipse.boxes[0, :2]
+
+        np.testing.assert_allclose(middle[0], middle[1], atol=1e-3)
+        # A circle stays a circle, whatever the angle.
+        np.testing.assert_allclose(sides, 16, atol=1e-3)
+        assert ((corners.boxes[0, 2:] - corners.boxes[0, :2]) > sides - 1e-3).all()

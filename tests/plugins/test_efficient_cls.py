@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.plugins.diagnosis import CONTROLS
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.run.config import load_config
 from leocod.run.experiment import build_strategy, wrap
 from leocod.run.layers import parse_override
 from leocod.strategies.icarl import ICaRL
-from leocod.types import Detections, Labels
+from leocod.types import Detections, Labels, LossWeights
 
 
 def detections(*scores, classes=None, boxes=None):
@@ -409,3 +410,53 @@ def test_silence_is_noticed_also_where_empty_frames_are_left_out(learner, a_step
     assert [len(one.warnings) for one in learned] == [0, 1, 0]
     assert learned[1].warnings[0].startswith("Pseudo labels have collapsed: 0.00 a frame")
     assert [one.pseudo for one in learned] == [{}] * 3
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_labelled_frames_have_the_share_that_is_set_however_few_they_are(learner, a_step, share):
+    one = sees(learner(labelled_share=share), detections(0.9))
+    batches = batches_of(one)
+
+    one.learn(a_step(frames=8, labelled=2))
+
+    counts = [weight.classes * part for weight, part in zip(weights_of(batches[0]), batches[0].shares, strict=True)]
+    np.testing.assert_allclose(sum(counts[:2]), share)
+    np.testing.assert_allclose(sum(counts), 1)
+    assert [weight.proposals > 0 for weight in weights_of(batches[0])] == [True] * 2 + [False] * 6
+
+
+def weights_of(batch):
+    return [labels.weights for labels in batch.labels]
+
+
+def test_the_share_is_of_one_step_and_is_not_remembered(learner, a_step):
+    one = sees(learner(labelled_share=0.6), detections(0.9))
+
+    one.learn(a_step(frames=8, labelled=2))
+
+    assert {labels.weights for _, labels in one.memory.frames} == {LossWeights()}
+
+
+def test_a_share_needs_both_kinds_of_frames(learner, a_step):
+    one = sees(learner(labelled_share=0.6), detections(0.9))
+    batches = batches_of(one)
+
+    one.learn(a_step(frames=4, labelled=4))
+
+    assert {weight.classes for weight in weights_of(batches[0])} == {1.0}
+
+
+def test_pseudo_labelled_frames_are_weighed_once():
+    with pytest.raises(ValueError, match="leave one out"):
+        EfficientCLSOptions(labelled_share=0.5, pseudo_weight=0.3)
+
+
+def test_a_diagnosis_changes_what_is_taught_and_not_what_is_told(learner, a_step):
+    one = sees(learner(), detections(0.9))
+    one.substitute = CONTROLS["all_empty"]
+    batches = batches_of(one)
+
+    learned = one.learn(a_step(frames=4, labelled=1))
+
+    assert {len(labels) for labels in learned.pseudo.values()} == {1}
+    assert [len(labels) for labels in batches[0].labels][1:] == [0, 0, 0]

@@ -145,7 +145,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("threads=0", "threads is 0: it should be at least 1"),
         (
             "diagnosis=truth",
-            "diagnosis is 'truth': it should be 'true_boxes', 'right_labels', 'missed_ignored' or 'no_errors'",
+            "diagnosis is 'truth': it should be 'true_boxes', 'right_labels', 'missed_ignored', 'no_errors', ",
         ),
         ("labels", "'labels' is not an override"),
         ("=3", "'=3' is not an override"),

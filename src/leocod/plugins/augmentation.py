@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ FLIP = 0.5
 """Chance of a mirrored frame."""
 
 Floats = NDArray[np.float32]
+RotatedBoxes = Literal["corners", "ellipse"]
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,16 @@ class View:
         return cos, -sin, x - cos * x + sin * y, sin, cos, y - sin * x - cos * y
 
 
-def augment(pairs: Sequence[LabelledFrame], random: np.random.Generator) -> list[LabelledFrame]:
+def augment(
+    pairs: Sequence[LabelledFrame], random: np.random.Generator, rotated: RotatedBoxes = "corners"
+) -> list[LabelledFrame]:
     """New frames and their boxes. A box that leaves its frame is clipped, or dropped when nothing is left of it.
 
     What comes out is what torchvision gives frame by frame (crop, rotate with bilinear interpolation, horizontal flip,
     clamp), without its cost for each: most of that was a matrix product over all pixels to say where they come from.
     """
     views = [View.draw(frame.size, random) for frame, _ in pairs]
-    moved = _move_boxes([labels for _, labels in pairs], views)
+    moved = _move_boxes([labels for _, labels in pairs], views, rotated)
     return [
         (Frame(frame.id, frame.video, frame.index, view.size, _render(frame.image(), view)), labels)
         for (frame, _), view, labels in zip(pairs, views, moved, strict=True)
@@ -99,7 +102,7 @@ def _render(pixels: Image, view: View) -> Image:
     return shown
 
 
-def _move_boxes(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
+def _move_boxes(given: Sequence[Labels], views: Sequence[View], rotated: RotatedBoxes) -> list[Labels]:
     """The labels in their views, all boxes together."""
     counts = [len(one) + len(one.unsure) for one in given]
     boxes = np.concatenate([np.zeros((0, 4), np.float32), *(part for one in given for part in (one.boxes, one.unsure))])
@@ -111,7 +114,7 @@ def _move_boxes(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
     boxes = np.clip(boxes - repeat_per_box([(view.left, view.top) * 2 for view in views], 4), 0, ends)
     # Asked before the rotation too: it would blow up what is only a line on the border to a box around nothing.
     kept = _has_extent(boxes)
-    boxes = np.clip(_rotate_boxes(boxes, repeat_per_box([view.turn() for view in views], 6)), 0, ends)
+    boxes = np.clip(ROTATE[rotated](boxes, repeat_per_box([view.turn() for view in views], 6)), 0, ends)
     mirrored = np.stack([ends[:, 0] - boxes[:, 2], boxes[:, 1], ends[:, 0] - boxes[:, 0], boxes[:, 3]], axis=1)
     boxes = np.where(repeat_per_box([[view.flip] for view in views], 1) > 0, np.clip(mirrored, 0, ends), boxes)
     kept &= _has_extent(boxes)
@@ -119,12 +122,28 @@ def _move_boxes(given: Sequence[Labels], views: Sequence[View]) -> list[Labels]:
     return [_replace_boxes(labels, boxes[one], kept[one]) for labels, one in zip(given, ranges, strict=True)]
 
 
-def _rotate_boxes(boxes: Floats, turns: Floats) -> Floats:
+def _rotate_corners(boxes: Floats, turns: Floats) -> Floats:
     """The upright boxes around the turned ones."""
     a, b, c, d, e, f = turns.T[..., None]
     x, y = boxes[:, [0, 2, 2, 0]], boxes[:, [1, 1, 3, 3]]
     xs, ys = x * a + y * b + c, x * d + y * e + f
     return np.stack([xs.min(axis=1), ys.min(axis=1), xs.max(axis=1), ys.max(axis=1)], axis=1)
+
+
+def _rotate_ellipses(boxes: Floats, turns: Floats) -> Floats:
+    """The upright boxes around the turned ellipses in the boxes: most objects do not fill the corners of theirs."""
+    a, b, c, d, e, f = turns.T
+    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    wide, high = (boxes[:, 2] - boxes[:, 0]) / 2, (boxes[:, 3] - boxes[:, 1]) / 2
+    middle = np.stack([x * a + y * b + c, x * d + y * e + f], axis=1)
+    half = np.stack([np.hypot(wide * a, high * b), np.hypot(wide * d, high * e)], axis=1)
+    return np.concatenate([middle - half, middle + half], axis=1)
+
+
+ROTATE: dict[RotatedBoxes, Callable[[Floats, Floats], Floats]] = {
+    "corners": _rotate_corners,
+    "ellipse": _rotate_ellipses,
+}
 
 
 def _replace_boxes(labels: Labels, boxes: Floats, kept: NDArray[np.bool_]) -> Labels:

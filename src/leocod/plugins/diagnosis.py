@@ -1,25 +1,43 @@
-"""What if the pseudo labels were better? Labellers that know the truth, to find out what limits a run; no result."""
+"""Where does the gain of pseudo labels come from, and what limits it? Runs that answer this are no results.
+
+Some diagnoses make pseudo labels better by the truth. The others are controls: they teach something else in the place
+of the pseudo-labelled frames, so that all else stays the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from leocod.errors import InvalidConfig
 from leocod.evaluation.audit import match_labels
-from leocod.plugins.efficient_cls import FrameLabeller
+from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller, Substitute
 from leocod.stream.base import Arrival, Steps
-from leocod.types import Frame, Labels, Predict
+from leocod.types import Frame, LabelledFrame, Labels, Predict, Step
 
-Diagnosis = Literal["true_boxes", "right_labels", "missed_ignored", "no_errors"]
+Diagnosis = Literal[
+    "true_boxes",
+    "right_labels",
+    "missed_ignored",
+    "no_errors",
+    "all_empty",
+    "positives_only",
+    "random_boxes",
+    "copies",
+]
 
 WORDS: dict[Diagnosis, str] = {
     "true_boxes": "true boxes as pseudo labels",
     "right_labels": "pseudo labels without the wrong ones",
     "missed_ignored": "objects without a pseudo label left out of the loss",
     "no_errors": "pseudo labels without the wrong ones, objects without one left out of the loss",
+    "all_empty": "every unlabelled frame taught as empty",
+    "positives_only": "pseudo labels without the background around them",
+    "random_boxes": "pseudo labels moved to random places",
+    "copies": "augmented copies of the labelled frames in the place of the unlabelled ones",
 }
 """A diagnosis as every output names it."""
 
@@ -51,7 +69,15 @@ class TruthObserver(Steps):
         return [self._truth[frame.id] for frame in frames]
 
 
-def diagnose(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
+def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: FrameLabeller) -> None:
+    """Make a plug-in learn as the diagnosis says."""
+    if kind in CONTROLS:
+        plugin.substitute = CONTROLS[kind]
+    else:
+        plugin.labeller = improve(kind, plugin.labeller, truth)
+
+
+def improve(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
     """What a learner writes itself, made better by the truth about the frames."""
     if kind == "true_boxes":
         return truth
@@ -87,3 +113,48 @@ BETTER: dict[Diagnosis, Callable[[Labels, Labels], Labels]] = {
     "no_errors": no_errors,
 }
 """Those that start from what the learner writes."""
+
+
+def empty_all(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """As if there were nothing in any unlabelled frame: what is left of a gain comes from learning to keep silent."""
+    nothing = Labels.none()
+    return [(frame, replace(nothing, source=labels.source, weights=labels.weights)) for frame, labels in pseudo]
+
+
+def keep_positives(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """Regions over pseudo labels count, and no others: what is left of a gain comes from the objects."""
+    return [(frame, replace(labels, weights=replace(labels.weights, background=0.0))) for frame, labels in pseudo]
+
+
+def scatter_boxes(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """As many labels of the same classes and sizes, anywhere: what is left of a gain does not come from the objects."""
+    return [(frame, _scatter(frame, labels, np.random.default_rng([step.index, frame.id]))) for frame, labels in pseudo]
+
+
+def _scatter(frame: Frame, labels: Labels, random: np.random.Generator) -> Labels:
+    height, width = frame.size
+    sizes = labels.boxes[:, 2:] - labels.boxes[:, :2]
+    room = np.maximum(np.array([width, height], np.float32) - sizes, 0)
+    corners = (random.random(room.shape) * room).astype(np.float32)
+    return replace(labels, boxes=np.concatenate([corners, corners + sizes], axis=1))
+
+
+def copy_labelled(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """Labelled frames of the step in the place of the others: what is left of a gain comes from the augmentation."""
+    labelled = step.labelled("human")
+    if not labelled:
+        return []
+    shown = [labelled[number % len(labelled)] for number in range(len(pseudo))]
+    return [
+        (replace(frame, id=place.id), replace(labels, source="pseudo", weights=given.weights))
+        for (frame, labels), (place, given) in zip(shown, pseudo, strict=True)
+    ]
+
+
+CONTROLS: dict[Diagnosis, Substitute] = {
+    "all_empty": empty_all,
+    "positives_only": keep_positives,
+    "random_boxes": scatter_boxes,
+    "copies": copy_labelled,
+}
+"""Those that teach something else. They do not need the truth."""

@@ -18,7 +18,7 @@ from torchvision.ops import batched_nms
 
 from leocod.detectors.base import Detector
 from leocod.learner import Learned
-from leocod.plugins.augmentation import augment
+from leocod.plugins.augmentation import RotatedBoxes, augment
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
@@ -27,6 +27,9 @@ from leocod.training import distributed
 from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
 
 FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
+"""Who writes labels for unlabelled frames."""
+Substitute = Callable[[Step, Sequence[LabelledFrame]], Sequence[LabelledFrame]]
+"""What is trained on in the place of the pseudo-labelled frames of a step."""
 
 
 class EfficientCLSOptions(Settings):
@@ -57,10 +60,16 @@ class EfficientCLSOptions(Settings):
     """Steps before the first pseudo labels."""
     pseudo_weight: float = Field(1.0, ge=0)
     """How much a pseudo-labelled frame counts in every loss that it takes part in: the paper's lambda."""
+    labelled_share: float | None = Field(None, gt=0, lt=1)
+    """The share of the labelled frames in the update on the current frames, however many they are. Null, as in the
+    paper: every frame counts the same, so 4 labelled frames of 16 have a share of 0.25."""
     proposal_loss: bool = False
     """Train the region proposals on pseudo-labelled frames too."""
     augment: bool = True
     """Crop, rotate and flip the pseudo-labelled frames."""
+    rotated_boxes: RotatedBoxes = "corners"
+    """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
+    the turned `ellipse` in its box, which stays tight."""
     empty_frames: bool = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
     watch_steps: int = Field(50, ge=1)
@@ -74,6 +83,12 @@ class EfficientCLSOptions(Settings):
     def _unsure_is_less_than_sure(self) -> Self:
         if self.unsure_above is not None and self.unsure_above >= self.score_threshold:
             raise ValueError(f"unsure_above is {self.unsure_above}: it should be less than score_threshold.")
+        return self
+
+    @model_validator(mode="after")
+    def _weigh_once(self) -> Self:
+        if self.labelled_share is not None and self.pseudo_weight != 1:
+            raise ValueError("labelled_share and pseudo_weight both weigh pseudo-labelled frames: leave one out.")
         return self
 
 
@@ -103,6 +118,8 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
+        self.substitute: Substitute | None = None
+        """Set by a diagnosis."""
 
     @property
     def strategy(self) -> Strategy:
@@ -116,9 +133,10 @@ class EfficientCLS(Wrapper[Strategy]):
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        shown = augment(pseudo, self.random) if self.options.augment else pseudo
+        taught = self.substitute(step, pseudo) if self.substitute else pseudo
+        shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
         prepared = time.perf_counter()
-        learned = self.strategy.learn(step.with_labelled(shown))
+        learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
         trained = time.perf_counter()
         if not learned.refused:
             self.consolidate()
@@ -156,6 +174,17 @@ class EfficientCLS(Wrapper[Strategy]):
         return [
             (frame, replace(labels, source="pseudo", weights=weights))
             for frame, labels in zip(frames, self.labeller(frames), strict=True)
+        ]
+
+    def weigh(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+        """Both, with the share of the labelled frames that the options ask for."""
+        share = self.options.labelled_share
+        if share is None or not labelled or not pseudo:
+            return list(pseudo)
+        frames = len(labelled) + len(pseudo)
+        return [
+            *((frame, _scale(labels, frames * share / len(labelled))) for frame, labels in labelled),
+            *((frame, _scale(labels, frames * (1 - share) / len(pseudo))) for frame, labels in pseudo),
         ]
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
@@ -215,3 +244,10 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+
+
+def _scale(labels: Labels, factor: float) -> Labels:
+    """The labels of a frame that counts so many times as much."""
+    own = labels.weights
+    weights = replace(own, proposals=own.proposals * factor, boxes=own.boxes * factor, classes=own.classes * factor)
+    return replace(labels, weights=weights)

@@ -143,7 +143,7 @@ def wrap(
     if config.efficient_cls is not None:
         learner = plugin = EfficientCLS(strategy, config.efficient_cls, seed=Seeds.of(config.seed).plugin)
         if config.diagnosis:
-            plugin.labeller = diagnose(config.diagnosis, plugin.labeller, true_labels or _refuse_truth)
+            diagnose(plugin, config.diagnosis, true_labels or _refuse_truth)
     return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
