@@ -49,6 +49,9 @@ class WanderOptions(Settings):
     only: tuple[str, ...] | None = None
     """Names of the only classes shown and labelled; in place of the others stand things of no class."""
 
+    frequent: tuple[str, ...] = ()
+    """Names of classes that places have more of, like the everyday things that a start from VOC knows."""
+
     places: int = Field(default=10, ge=1, le=200)
     """Rooms and streets of the world."""
 
@@ -81,6 +84,8 @@ class WanderOptions(Settings):
         if not 0.5 <= self.width / self.height <= 2.5:
             raise ValueError(f"a frame of {self.width} x {self.height}: width must be 0.5 to 2.5 times the height.")
         known = CLASS_NAMES[: self.classes]
+        if unknown := [name for name in self.frequent if name not in known]:
+            raise ValueError(f"frequent: there is no class {unknown[0]!r}; it must name some of {', '.join(known)}.")
         if self.only is not None:
             strangers = [name for name in self.only if name not in known]
             if strangers or not self.only or len(set(self.only)) < len(self.only):
@@ -130,7 +135,8 @@ class Wander(Benchmark):
             clutter=options.clutter,
             min_visible=options.min_visible,
         )
-        self._settled = settle(self.seed, options.places, self._kinds)
+        frequent = {CLASS_NAMES.index(name) for name in options.frequent}
+        self._settled = settle(self.seed, options.places, self._kinds, frequent)
         self._walk = plan_itinerary(self.seed, steps=options.steps, places=options.places, stay=options.stay)
         self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))

@@ -1,7 +1,9 @@
-"""Makes the tiny detector's starting weights: the counterpart of the paper's start from PASCAL VOC.
+"""Makes the tiny detector's starting weights: the counterpart of the paper's start from ImageNet and PASCAL VOC.
 
-It is trained offline in a built-in world that no run uses (another seed, other places, other instances), with some of
-the classes. The world also has objects of no class, as VOC pictures do, so that it learns to take them as background.
+It is trained offline in built-in worlds that no run uses (other seeds, other places, other instances). First with all
+kinds of things, which gives the backbone its features, as ImageNet does; all else of that network is thrown away. Then
+with some of the classes, as VOC does. The second world also has objects of no class, as VOC pictures do, so that it
+learns to take them as background.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from pydantic import Field
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
@@ -45,8 +47,12 @@ class PretrainOptions(Settings):
     """Rooms and streets of that world. At every visit all objects in them are new, as in every picture of VOC."""
     test_steps: int = Field(200, ge=1)
     """Length of the world it is tested in, one frame a step: another world, whose objects it has not seen."""
+    feature_updates: int = Field(0, ge=0)
+    """Updates on all kinds of things, for the features of the backbone. 0: the backbone starts at random."""
+    backbone_rate: float = Field(0.1, gt=0, le=1)
+    """The rate of a backbone that has features, as a part of the learning rate."""
     updates: int = Field(2000, ge=1)
-    """Updates of the optimiser."""
+    """Updates of the optimiser on the classes that it knows."""
     batch_size: int = Field(16, ge=1)
     """Frames in one update."""
     learning_rate: float = Field(2e-3, gt=0)
@@ -62,12 +68,11 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     torch.set_num_threads(options.threads)
     keep_memory()
     world = make_world(options)
-    frames = [pair for step in range(world.steps) for pair in world.frames_of(step)]
     with fork_rng(options.seed):
         model = build_tiny(len(options.classes), TinyOptions(weights=None), normalised=True)
-    _train(
-        TwoStage(model, options.classes, learning_rate=options.learning_rate, seed=options.seed), frames, options, tell
-    )
+    if options.feature_updates:
+        model.backbone.load_state_dict(_learn_features(options, tell))
+    _train(model, world, options, tell, updates=options.updates, has_features=options.feature_updates > 0)
     folded = fold_normalisation(model, len(options.classes))
     detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
     unseen = Wander(WanderOptions(steps=options.test_steps, only=options.classes), seed=options.seed + 1)
@@ -100,16 +105,45 @@ def fingerprint(world: Wander) -> str:
     return f"{world.options.model_dump_json(exclude_none=True)} {pixels[:16]}"
 
 
+def make_feature_world(options: PretrainOptions) -> Wander:
+    """The world that the backbone gets its features in: all kinds of things, in other places."""
+    settings = WanderOptions(steps=options.steps, places=options.places, renewal=1.0)
+    return Wander(settings, seed=options.seed + 2)
+
+
+def _learn_features(options: PretrainOptions, tell: Callable[[str], None]) -> dict[str, Tensor]:
+    """The state of a backbone that has learnt all kinds of things."""
+    world = make_feature_world(options)
+    with fork_rng(options.seed + 2):
+        model = build_tiny(len(world.classes), TinyOptions(weights=None), normalised=True)
+    _train(model, world, options, tell, updates=options.feature_updates)
+    state: dict[str, Tensor] = model.backbone.state_dict()
+    return state
+
+
 def _train(
-    detector: TwoStage, frames: list[LabelledFrame], options: PretrainOptions, tell: Callable[[str], None]
+    model: FasterRCNN,
+    world: Wander,
+    options: PretrainOptions,
+    tell: Callable[[str], None],
+    *,
+    updates: int,
+    has_features: bool = False,
 ) -> None:
-    optimizer = torch.optim.AdamW(detector.parameters(), lr=options.learning_rate, weight_decay=1e-4)
+    detector = TwoStage(model, world.classes, learning_rate=options.learning_rate, seed=options.seed)
+    frames: list[LabelledFrame] = [pair for step in range(world.steps) for pair in world.frames_of(step)]
+    others = [value for name, value in model.named_parameters() if not name.startswith("backbone.")]
+    groups = [
+        {"params": list(model.backbone.parameters()), "part": options.backbone_rate if has_features else 1.0},
+        {"params": others, "part": 1.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=options.learning_rate, weight_decay=1e-4)
     random = np.random.default_rng(options.seed)
     began = time.perf_counter()
-    for update in range(options.updates):
-        rate = _schedule(update / options.updates)
+    for update in range(updates):
+        rate = _schedule(update / updates)
         for group in optimizer.param_groups:
-            group["lr"] = options.learning_rate * rate
+            group["lr"] = options.learning_rate * rate * group["part"]
         batch = [frames[number] for number in random.integers(len(frames), size=options.batch_size)]
         losses = detector.loss([frame.image() for frame, _ in batch], [labels for _, labels in batch])
         total = torch.stack([value.mean() for value in losses.values()]).sum()
@@ -118,7 +152,7 @@ def _train(
         optimizer.step()
         if (update + 1) % 100 == 0:
             passed = time.perf_counter() - began
-            tell(f"update {update + 1} of {options.updates}: loss {total.item():.3f}, {passed:.0f} s")
+            tell(f"update {update + 1} of {updates}: loss {total.item():.3f}, {passed:.0f} s")
 
 
 def _schedule(progress: float) -> float:

@@ -81,13 +81,19 @@ class Place:
         return replace(self, inventory=tuple(STRANGER if kind in hidden else kind for kind in self.inventory))
 
 
-def settle(seed: int, places: int, kinds: Sequence[int]) -> tuple[tuple[Setting, tuple[int, ...]], ...]:
-    """Choose the settings of a world, and which of `kinds` are in which place; every kind is in some place."""
+def settle(
+    seed: int, places: int, kinds: Sequence[int], frequent: Set[int] = frozenset()
+) -> tuple[tuple[Setting, tuple[int, ...]], ...]:
+    """Choose the settings of a world, and which of `kinds` are in which place; every kind is in some place.
+
+    Places have more of the kinds that are `frequent`.
+    """
     random = np.random.default_rng([seed, 1])
     order = [int(number) for _ in range(places // len(SETTINGS) + 1) for number in random.permutation(len(SETTINGS))]
     settings = [SETTINGS[number] for number in order[:places]]
     residents = [[CLASS_NAMES.index(name) for name in setting.residents] for setting in settings]
     residents = [[kind for kind in of_place if kind in kinds] for of_place in residents]
+    residents = [sorted(of_place, key=lambda kind: kind not in frequent) for of_place in residents]
     homeless = [kind for kind in kinds if not any(kind in of_place for of_place in residents)]
     for kind in homeless:
         residents[int(random.integers(places))].append(kind)
