@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
-from leocod.errors import InvalidData
+from leocod.errors import InvalidConfig, InvalidData
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.run.config import load_mapping
 from leocod.stream.recorded import Stream
 
 
@@ -96,3 +98,32 @@ def test_steps_that_leave_some_out_are_told(a_coco):
 
     with pytest.raises(InvalidData, match="image 101: its step 1000000000 comes after step 0"):
         benchmark(file)
+
+
+def test_files_in_a_row_are_one_stream_that_is_divided_as_a_whole(a_coco):
+    video = benchmark([a_coco(5, "a.json"), a_coco(3, "b.json")])
+
+    steps = [[(frame.id, frame.video) for frame, _ in video.frames_of(step)] for step in range(video.steps)]
+    assert steps == [[(0, "a"), (1, "a"), (2, "a")], [(4, "a"), (5, "b"), (6, "b")]]
+    assert [(frame.id, frame.video) for frame, _ in video.test] == [(3, "a"), (7, "b")]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], r"it is \[\]: it should be the path of a COCO file, or a list"),
+        (5, "it is 5: it should be"),
+        (["a.json", None], r"it is \['a.json', None\]: it should be"),
+        (["a.json", "b.json", "./a.json"], "a.json is named twice"),
+    ],
+)
+def test_what_is_no_list_of_files_is_refused_with_the_key(given, said):
+    with pytest.raises(InvalidConfig, match=f"benchmark.annotations: .*{said}"):
+        load_mapping({"benchmark": {"name": "coco_video", "annotations": given}})
+
+
+@pytest.mark.parametrize("given", ["a.json", ["a.json", "b.json"]])
+def test_one_file_or_several_are_written_to_the_config_as_they_were_given(given):
+    config = load_mapping({"benchmark": {"name": "coco_video", "annotations": given}})
+
+    assert yaml.safe_load(config.to_yaml())["benchmark"]["annotations"] == given

@@ -298,3 +298,118 @@ def test_a_cut_file_and_a_file_that_is_something_else_are_told(written):
     file.write_text(json.dumps([1]))
     with pytest.raises(InvalidData, match=r"labels\.json holds a list"):
         read_coco_video(file)
+
+
+@pytest.fixture
+def two_files(tmp_path, a_picture, a_json):
+    """Writes two data sets in folders of their own: `day` as it is, `night` changed as it is asked to."""
+
+    def write(change=lambda content: None, names=("day/labels.json", "night/labels.json")):
+        files = []
+        for name in names:
+            content = copy.deepcopy(WHOLE)
+            if files:
+                change(content)
+            for one in WHOLE["images"]:
+                picture = (tmp_path / name).parent / "images" / one["file_name"]
+                a_picture(picture, (one["height"], one["width"]), one["id"])
+            files.append(a_json(tmp_path / name, content))
+        return files
+
+    return write
+
+
+def with_a_cup(content):
+    content["categories"] = [{"id": 1, "name": "cup"}, {"id": 9, "name": "mug"}, {"id": 10, "name": "book"}]
+
+
+def test_the_frames_of_the_first_file_come_first_each_from_its_own_folder(two_files, tmp_path):
+    found = read_coco_video(two_files())
+
+    assert [entry.id for entry in found.entries] == list(range(8))
+    names = ["k/1.png", "k/3.png", "s/9.png", "s/10.png"]
+    assert [entry.picture for entry in found.entries] == [
+        tmp_path / folder / "images" / name for folder in ("day", "night") for name in names
+    ]
+    assert [entry.index for entry in found.entries] == [0, 1, 0, 1] * 2
+
+
+def test_class_lists_of_files_are_merged_by_name(two_files, boxes):
+    found = read_coco_video(two_files(with_a_cup))
+
+    assert found.classes == ("book", "mug", "cup")
+    assert [[name for name, *_ in one] for one in boxes(found)] == [
+        ["mug"], [], ["book", "mug"], ["book"], ["book"], [], ["mug", "book"], ["mug"]
+    ]  # fmt: skip
+    assert read_coco_video(two_files(with_a_cup), classes=["cup"]).classes == ("cup",)
+    with pytest.raises(UnknownName, match=r"class in .*day/labels\.json, .*night/labels\.json 'cupp'.*mean 'cup'"):
+        read_coco_video(two_files(with_a_cup), classes=["cupp"])
+
+
+@pytest.mark.parametrize(
+    ("names", "titles"),
+    [
+        (("day/labels.json", "night/labels.json"), ["kitchen", "street", "night/kitchen", "night/street"]),
+        (("both/day.json", "both/night.json"), ["kitchen", "street", "night/kitchen", "night/street"]),
+        (("a/x/labels.json", "b/x/labels.json"), ["kitchen", "street", "labels/kitchen", "labels/street"]),
+    ],
+)
+def test_videos_of_one_name_in_two_files_are_two(two_files, names, titles):
+    found = read_coco_video(two_files(names=names))
+
+    assert list(dict.fromkeys(entry.video for entry in found.entries)) == titles
+
+
+def test_a_new_name_of_a_video_is_not_that_of_another(two_files):
+    found = read_coco_video(two_files(damaged("videos", 0, name="night/street")))
+
+    titles = list(dict.fromkeys(entry.video for entry in found.entries))
+    assert titles == ["kitchen", "street", "night/street", "night/street-2"]
+
+
+def test_each_file_gives_the_chosen_videos_that_it_has(two_files):
+    files = two_files(damaged("videos", 0, name="attic"))
+
+    assert [entry.video for entry in read_coco_video(files, videos=["attic", "street"]).entries] == (
+        ["street"] * 2 + ["attic"] * 2 + ["night/street"] * 2
+    )
+    with pytest.raises(UnknownName, match=r"No video in .*day.*night.* 'attik'\. Did you mean 'attic'"):
+        read_coco_video(files, videos=["attik"])
+
+
+def in_steps(content):
+    for number, one in enumerate(content["images"]):
+        one.update(step=number // 2, held_out=number % 2 == 1)
+
+
+def test_the_steps_of_a_second_file_follow_those_of_the_first_with_its_choice_of_labels(two_files, a_json):
+    first, second = two_files(in_steps)
+    in_steps(content := copy.deepcopy(WHOLE))
+    a_json(first, content)
+    for file, costs in ((first, (1, 2)), (second, (1,))):
+        for cost in costs:
+            a_json(file.parent / f"labels_{cost}.json", {"frames": {"0": [4], "1": [6]}})
+
+    found = read_coco_video([first, second])
+
+    assert [(entry.step, entry.held_out) for entry in found.entries] == [
+        (step, held_out) for step in range(4) for held_out in (False, True)
+    ]
+    assert found.given == {1: {0, 2, 4, 6}}
+
+
+def test_frames_are_divided_again_unless_all_files_say_their_steps(two_files):
+    assert {entry.step for entry in read_coco_video(two_files(in_steps)).entries} == {-1}
+
+
+def test_a_mistake_in_a_second_file_is_told_with_that_file_and_costs_its_own_frame(two_files, met):
+    files = two_files(damaged("annotations", 0, bbox=[9, 0, 0, 5]))
+
+    with pytest.raises(InvalidData, match=r"night/labels\.json, annotation 1 of image 4: .*no area"):
+        read_coco_video(files)
+    found = read_coco_video(files, report=met.append)
+
+    assert [problem.frame for problem in met] == [6]
+    assert [entry.id for entry in found.entries if entry.broken] == [6]
+    with pytest.raises(InvalidData, match=r"night/labels\.json names no classes"):
+        read_coco_video(two_files(lambda content: content.update(categories=[])))

@@ -45,15 +45,18 @@ def explain_bad_list(names: Sequence[str]) -> str | None:
     return None
 
 
-def check_names(names: Sequence[str], file: Path) -> None:
+def check_names(names: Sequence[str], file: Path | str) -> None:
     """Raise unless each name can be that of a class; `file` is where they stand."""
     for name in names:
         if problem := explain_bad_name(name):
             raise InvalidData(f"{one_line(file)}, class {shorten(name)}: {problem}")
 
 
-def choose_classes(names: Sequence[str], chosen: Sequence[str] | None, file: Path, key: str) -> tuple[str, ...]:
-    """Return the classes that take part, in order: the chosen ones, or all in the file. `key`: where it names them."""
+def choose_classes(names: Sequence[str], chosen: Sequence[str] | None, file: Path | str, key: str) -> tuple[str, ...]:
+    """Return the classes that take part, in order: the chosen ones, or all in the file.
+
+    `file` is the file, or what an error calls several files; `key` says where it names classes.
+    """
     if not names:
         raise InvalidData(f"{one_line(file)} names no classes. It should have them {key}.")
     if len(names) > MOST:
