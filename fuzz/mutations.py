@@ -8,7 +8,7 @@ from random import Random
 from binary_mutations import mutate_pickle, mutate_png, mutate_safetensors, mutate_torch
 from byte_mutations import Mutation, mutate_bytes
 from odd_values import ODD_NAMES
-from text_mutations import mutate_events, mutate_json, mutate_lines, mutate_packed, mutate_yaml
+from text_mutations import mutate_events, mutate_json, mutate_lines, mutate_packed, mutate_xml, mutate_yaml
 
 Content = bytes | str | None
 """What is at a path: the bytes of a file, the target of a link, or, None, a folder."""
@@ -66,6 +66,7 @@ def _rearrange(files: Files, random: Random) -> None:
 BY_SUFFIX: dict[str, Mutation] = {
     ".json": mutate_json,
     ".yaml": mutate_yaml,
+    ".xml": mutate_xml,
     ".csv": mutate_lines,
     ".txt": mutate_lines,
     ".png": mutate_png,
@@ -78,4 +79,4 @@ BY_SUFFIX: dict[str, Mutation] = {
 }
 """The mutation that knows the form of a file, by the ending of its name."""
 
-LISTS = {".json", ".yaml", ".csv"}
+LISTS = {".json", ".yaml", ".csv", ".xml"}

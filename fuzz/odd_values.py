@@ -16,6 +16,18 @@ ODD_JSON = (
 )  # fmt: skip
 """Values that nobody expects, as they stand in a file."""
 
+ODD_XML = (
+    '<?xml version="1.0" encoding="utf-8"?>', '<?xml version="1.0" encoding="utf-16"?>', '<?xml version="9"?>',
+    "<?a b?>", "<!DOCTYPE a>", '<!DOCTYPE a SYSTEM "file:///etc/hostname">',
+    '<!DOCTYPE a [<!ENTITY x SYSTEM "/dev/zero">]>',
+    '<!DOCTYPE a [<!ENTITY b "xxxxxxxxxx"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;">]>',
+    "&b;", "&x;", "&lt;", "&amp;", "&#0;", "&#55296;", "&#x10ffff;", "&#x2028;", "&", "<", ">", "<a>", "</a>", "<a/>",
+    "<a b='1' b='2'/>", "<![CDATA[ mug ]]>", "<![CDATA[", "]]>", "<!-- -->", "<!-- -- -->", "<a:b/>", "\ufeff",
+    "\ufffe", "<a>" * DEEP, "<a>" * DEEP + "</a>" * DEEP, "<a/>" * DEEP, "<a " + "b='' " * 9 + "/>",
+    "1.", ".5", "1_0", "0x1", "\u0661",
+)  # fmt: skip
+"""Pieces of XML that nobody expects."""
+
 ODD_YAML = (
     *ODD_JSON, "~", "yes", ".nan", ".inf", "1_000", "0x", "0xfffffffffffffffffff", "0o8", "190:20:30", "2001-99-99",
     "2001-01-01", "2001-02-30T25:61:61Z", "!!int x", "!!float x", "!!binary x", "!!timestamp x", "!!set [1]",

@@ -24,6 +24,7 @@ from leocod.benchmarks.coco_video import CocoVideo
 from leocod.benchmarks.egoobjects import EgoObjects
 from leocod.benchmarks.oak import Oak
 from leocod.benchmarks.video import Video
+from leocod.benchmarks.voc import Voc
 from leocod.data.check import check
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import read_orientation, read_pixels, read_size
@@ -94,6 +95,11 @@ def _override(file: Path) -> None:
     # What a shell can hand over: no NUL, and bytes that are no text as it decodes them.
     text = file.read_bytes().replace(b"\0", b"").decode("utf-8", "surrogateescape")
     load_config(overrides=[parse_override(line) for line in text.split("\n")]).to_yaml()
+
+
+def _voc(folder: Path) -> list[Act]:
+    by_list = {"sets": ("a", "b")} if (folder / "ImageSets").is_dir() else {}
+    return _benchmark(Voc, root=folder, rename={"book": "mug"}, **by_list)
 
 
 def _images(folder: Path) -> Iterator[Act]:
@@ -190,11 +196,13 @@ READERS = {
             lambda folder: _benchmark(EgoObjects, root=folder) + _benchmark(EgoObjects, root=folder, test="eval"),
         ),
         Reader("egoobjects-processed", seeds.write_processed, lambda folder: _benchmark(EgoObjects, root=folder)),
+        Reader("voc", seeds.write_voc, _voc),
         Reader("detectron2", weight_seeds.write_detectron2, _weights),
         Reader("torchvision", weight_seeds.write_torchvision, _weights),
         Reader("safetensors", weight_seeds.write_safetensors, _weights),
         Reader("check-coco", seeds.write_coco, lambda folder: [partial(_check, folder / "labels.json")]),
         Reader("check-oak", seeds.write_oak, lambda folder: [partial(_check, folder)]),
+        Reader("check-voc", seeds.write_voc, lambda folder: [partial(_check, folder)]),
         Reader(
             "check-folder",
             seeds.write_folder,

@@ -226,6 +226,28 @@ def write_processed(folder: Path) -> None:
     write_json(root / "set" / "mapping.json", {name: number for number, name in enumerate(CLASSES)})
 
 
+def write_voc(folder: Path) -> None:
+    """PASCAL VOC: all images by name, one of them without labels; and images by two kinds of lists."""
+    for name in ("names", "lists"):
+        for number in range(4):
+            write_picture(folder / name / "JPEGImages" / f"{number}.png", number)
+            if name == "names" and number == 2:
+                continue
+            things = "".join(
+                f"<object><name>{label} </name><difficult>{number % 2}</difficult><bndbox><xmin>2</xmin><ymin>1</ymin>"
+                f"<xmax>9.5</xmax><ymax>8</ymax></bndbox><part><name>ear</name></part></object>\n"
+                for label in CLASSES
+            )
+            file = folder / name / "Annotations" / f"{number}.xml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            size = f"<size><width>{WIDTH}</width><height>{HEIGHT}</height><depth>3</depth></size>"
+            file.write_text(f"<annotation>\n<filename>{number}.png</filename>\n{size}\n{things}</annotation>\n")
+    for name, lines in (("a", "3 -1\n1  1\n"), ("b", "0\n2\n")):
+        file = folder / "lists" / "ImageSets" / "Main" / f"{name}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(lines)
+
+
 def write_egoobjects(folder: Path) -> None:
     """As it was released: three files, of which one picture is named by its address."""
     root = folder / "original"

@@ -1,15 +1,16 @@
-"""Damage by somebody who knows JSON, YAML and CSV: a value, a key or a line is replaced, removed, repeated, moved."""
+"""Damage by somebody who knows JSON, YAML, XML and CSV: a value, key, tag or line is replaced, repeated or moved."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 from random import Random
 from typing import Any
 
 import yaml
 from byte_mutations import mutate_bytes
-from odd_values import ODD_JSON, ODD_YAML
+from odd_values import ODD_JSON, ODD_XML, ODD_YAML
 
 
 class Raw(str):
@@ -40,6 +41,30 @@ def mutate_yaml(data: bytes, random: Random) -> bytes:
     except Exception:
         return mutate_bytes(data, random)
     return _format(_change(tree, random, ODD_YAML)[0]).encode("utf-8", "surrogatepass")
+
+
+def mutate_xml(data: bytes, random: Random) -> bytes:
+    """Replace, remove, repeat or exchange a tag, or the text between two; or put something odd before all of it."""
+    parts = re.split(rb"(<[^>]*>)", data)
+    number, other = (random.randrange(len(parts)) for _ in range(2))
+    odd = random.choice((*ODD_XML, *ODD_JSON)).encode("utf-8", "surrogatepass")
+    act = random.choice(("replace", "replace", "replace", "remove", "repeat", "exchange", "rename", "before"))
+    if act == "replace":
+        parts[number] = odd.strip(b'"')
+    elif act == "remove":
+        del parts[number]
+    elif act == "repeat":
+        end = min(len(parts), number + random.choice((1, 2, 5, 40)))
+        parts[number:number] = parts[number:end] * random.choice((1, 1, 3, 500))
+    elif act == "exchange":
+        parts[number], parts[other] = parts[other], parts[number]
+    elif act == "rename":
+        # A tag and its end alike, so that the file stays XML.
+        old, new = random.choice(re.findall(rb"</(\w+)>", data) or [b"?"]), random.choice((b"name", b"object", b"size"))
+        return re.sub(rb"(</?)" + re.escape(old) + rb">", rb"\g<1>" + new + rb">", data)
+    else:
+        parts.insert(0, odd)
+    return b"".join(parts)
 
 
 def _change(tree: list[Any], random: Random, odd: tuple[str, ...]) -> list[Any]:

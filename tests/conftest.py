@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -121,6 +121,55 @@ def a_json() -> Callable[..., Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content), encoding="utf-8")
         return path
+
+    return write
+
+
+VOC = """<annotation>
+	<folder>JPEGImages</folder>
+	<filename>{stem}.png</filename>
+	<source>
+		<database>Unknown</database>
+	</source>
+	<size>
+		<width>80</width>
+		<height>60</height>
+		<depth>3</depth>
+	</size>
+	<segmented>0</segmented>
+{objects}</annotation>
+"""
+
+VOC_OBJECT = """	<object>
+		<name>{}</name>
+		<pose>Unspecified</pose>
+		<truncated>0</truncated>
+		<difficult>1</difficult>
+		<bndbox>
+			<xmin>{}</xmin>
+			<ymin>{}</ymin>
+			<xmax>{}</xmax>
+			<ymax>{}</ymax>
+		</bndbox>
+	</object>
+"""
+
+
+@pytest.fixture
+def a_voc(a_picture: Callable[..., Path]) -> Callable[..., Path]:
+    """Writes a PASCAL VOC data set: for each image its objects, each a name and corners; None: it has no file."""
+
+    def write(root: Path, images: Mapping[str, Sequence[tuple[object, ...]] | None], **sets: str) -> Path:
+        (root / "Annotations").mkdir(parents=True, exist_ok=True)
+        for number, (stem, objects) in enumerate(images.items()):
+            a_picture(root / "JPEGImages" / f"{stem}.png", value=number)
+            if objects is not None:
+                text = VOC.format(stem=stem, objects="".join(VOC_OBJECT.format(*one) for one in objects))
+                (root / "Annotations" / f"{stem}.xml").write_text(text, encoding="utf-8")
+        for name, lines in sets.items():
+            (root / "ImageSets" / "Main").mkdir(parents=True, exist_ok=True)
+            (root / "ImageSets" / "Main" / f"{name}.txt").write_text(lines)
+        return root
 
     return write
 

@@ -160,7 +160,7 @@ def test_show_leaves_out_what_cannot_be_read_where_the_benchmark_skips_it(tmp_pa
         (("data", "check"), "Missing argument"),
         (("data", "check", "none"), "No file or folder 'none'"),
         (("data", "check", "empty"), "empty holds no data in a known layout"),
-        (("data", "check", "empty", "--layout", "voc"), "'voc' is not one of"),
+        (("data", "check", "empty", "--layout", "davis"), "'davis' is not one of"),
         (("data", "check", "empty", "--most", "-1"), "--most"),
         (("data", "convert", "wander", "out"), "--to"),
         (("data", "convert", "wonder", "out", "--to", "coco"), "No benchmark 'wonder'"),

@@ -269,6 +269,40 @@ def egoobjects(folder: Path) -> Path:
     return folder
 
 
+def voc(folder: Path) -> Path:
+    for number in range(17):
+        picture(folder / "JPEGImages" / f"{number}.jpg")
+        file = folder / "Annotations" / f"{number}.xml"
+        file.parent.mkdir(exist_ok=True)
+        box = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>5</xmax><ymax>6</ymax></bndbox>"
+        file.write_text(f"<annotation><object><name>mug</name>{box}</object></annotation>")
+    return folder
+
+
+def test_what_is_wrong_with_xml_files_is_found(tmp_path: Path) -> None:
+    folder = voc(tmp_path) / "Annotations"
+    (folder / "0.xml").write_text("<!DOCTYPE a><annotation/>")
+    (folder / "1.xml").write_text("<annotation><size><width>30</width><height>12</height></size></annotation>")
+    (folder / "2.xml").unlink()
+    (folder / "nothing.xml").write_text("<annotation/>")
+
+    findings = check(tmp_path)
+
+    assert sorted(kinds(findings, breaks=True)) == ["file", "picture", "size"]
+    assert kinds(findings, breaks=False) == ["unlabelled frame"]
+    lines = "\n".join(findings.lines(9))
+    assert "0.xml: it cannot be read (line 1: a document type is declared (<!DOCTYPE ...>). Take it out)" in lines
+    assert "it is 20 x 12 pixels large, but its record says 30 x 12" in lines
+    assert "nothing.jpg: no such file" in lines
+
+
+def test_the_folder_of_a_voc_data_set_is_suggested(tmp_path: Path) -> None:
+    voc(tmp_path / "VOC2007")
+
+    with pytest.raises(InvalidData, match=r"Did you mean .*/VOC2007\?"):
+        check(tmp_path)
+
+
 def pictures(folder: Path) -> Path:
     picture(folder / "1.png")
     return folder
@@ -276,7 +310,14 @@ def pictures(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("make", "layout"),
-    [(coco, "coco"), (processed, "processed"), (oak, "oak"), (egoobjects, "egoobjects"), (pictures, "folder")],
+    [
+        (coco, "coco"),
+        (processed, "processed"),
+        (oak, "oak"),
+        (egoobjects, "egoobjects"),
+        (voc, "voc"),
+        (pictures, "folder"),
+    ],
 )
 def test_the_layout_is_found_by_what_is_there(tmp_path: Path, make: Callable[[Path], Path], layout: str) -> None:
     findings = check(make(tmp_path))

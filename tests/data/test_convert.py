@@ -17,6 +17,7 @@ from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
 from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.benchmarks.video import Video, VideoOptions
+from leocod.benchmarks.voc import Voc, VocOptions
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.data.convert import LabelChoice, OutputLayout, convert
 from leocod.errors import InvalidConfig, InvalidData
@@ -143,6 +144,31 @@ def oak(folder: Path) -> Benchmark:
     return Oak(OakOptions(root=folder, **SPLIT), seed=0)
 
 
+def voc(folder: Path) -> Benchmark:
+    """Images in the order of two lists, some of them without labels."""
+    corner = "<{}>{}</{}>"
+    for number in range(FRAMES):
+        save(folder / "JPEGImages" / f"{number}.jpg", number)
+        objects = "".join(
+            f"<object><name>{('mug', 'book')[i]}</name><bndbox>"
+            + "".join(
+                corner.format(key, value, key)
+                for key, value in zip(("xmin", "ymin", "xmax", "ymax"), (a + 1, b + 1, c, d), strict=True)
+            )
+            + "</bndbox></object>"
+            for i, (a, b, c, d) in enumerate(boxes(number))
+        )
+        file = folder / "Annotations" / f"{number}.xml"
+        file.parent.mkdir(exist_ok=True)
+        if number != 5:
+            file.write_text(f"<annotation>{objects}</annotation>")
+    lists = folder / "ImageSets" / "Main"
+    lists.mkdir(parents=True)
+    for name, numbers in (("odd", range(1, FRAMES, 2)), ("even", range(0, FRAMES, 2))):
+        (lists / f"{name}.txt").write_text("".join(f"{number}\n" for number in numbers))
+    return Voc(VocOptions(root=folder, sets=("odd", "even"), **SPLIT), seed=0)
+
+
 def processed(folder: Path) -> Benchmark:
     """Boxes in both forms, a published choice of labels, and test frames."""
     rows = []
@@ -188,7 +214,7 @@ def a_film(folder: Path) -> Benchmark:
     return Video(VideoOptions(source=folder / "walk.mp4", classes=("mug",), **SPLIT), seed=0)
 
 
-SOURCES = (a_clip, a_walk, a_coco_file, egoobjects, oak, processed, a_folder, a_film)
+SOURCES = (a_clip, a_walk, a_coco_file, egoobjects, oak, voc, processed, a_folder, a_film)
 
 
 def labels_of(benchmark: Benchmark) -> dict[int, LabelChoice]:

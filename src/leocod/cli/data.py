@@ -40,7 +40,7 @@ def data(context: typer.Context) -> None:
 def check(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a COCO json or a video.")],
     layout: Annotated[
-        Literal["auto", "processed", "oak", "egoobjects", "coco", "folder", "video"],
+        Literal["auto", "processed", "oak", "egoobjects", "voc", "coco", "folder", "video"],
         typer.Option(help="The layout of the files; auto detects it."),
     ] = "auto",
     labels: Annotated[

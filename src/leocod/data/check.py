@@ -20,6 +20,7 @@ from leocod.readers.processed import read_processed
 from leocod.readers.recording import Problem, ProblemKind, Recording, Report, split
 from leocod.readers.video import read_video
 from leocod.readers.video_frames import VideoFrames
+from leocod.readers.voc import read_voc
 from leocod.text import one_line, pluralize, shorten, strip_file_name
 
 STEP = 16
@@ -124,6 +125,8 @@ def _read(path: Path, layout: Layout, labels: Path | None, report: Report) -> Re
         return read_processed(path, report=report)
     if layout == "oak":
         return read_oak(path, report=report)
+    if layout == "voc":
+        return read_voc(path, report=report)
     if layout == "egoobjects":
         recording = read_egoobjects(path, report=report)
         _find_duplicates(read_coco(find_files(path, "train")[0], lambda problem: None), get_file_name, report)

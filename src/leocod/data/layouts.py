@@ -11,9 +11,10 @@ from leocod.files.images import SUFFIXES
 from leocod.readers.egoobjects import find_files
 from leocod.readers.oak import PICTURES
 from leocod.readers.processed import find_lists
+from leocod.readers.voc_files import PICTURES as VOC_PICTURES
 from leocod.text import one_line
 
-Layout = Literal["processed", "oak", "egoobjects", "coco", "folder", "video"]
+Layout = Literal["processed", "oak", "egoobjects", "voc", "coco", "folder", "video"]
 
 VIDEO_LAYOUTS: tuple[Layout, ...] = ("folder", "video")
 """Frames without labels of their own: a COCO file beside them may have some."""
@@ -29,6 +30,7 @@ def detect_layout(path: Path) -> Layout:
         "processed": bool(find_lists(path)),
         "oak": (path / PICTURES).is_dir(),
         "egoobjects": bool(find_files(path, "train")),
+        "voc": (path / VOC_PICTURES).is_dir(),
     }
     there = [layout for layout, known in layouts.items() if known]
     if len(there) > 1:
@@ -59,6 +61,5 @@ def _suggest_folder(path: Path) -> str:
 
 
 def _holds_data(folder: Path) -> bool:
-    return bool(
-        (folder / PICTURES).is_dir() or find_lists(folder) or find_files(folder, "train") or list_coco_files(folder)
-    )
+    is_known = (folder / PICTURES).is_dir() or (folder / VOC_PICTURES).is_dir()
+    return bool(is_known or find_lists(folder) or find_files(folder, "train") or list_coco_files(folder))
