@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -25,8 +25,32 @@ TEST_FRAMES_KEPT = 1000
 """Test frames held at a time: those of a standard walk, which are used again and again."""
 
 
+Edition = Literal["first", "second"]
+
+EDITIONS: Mapping[Edition, Mapping[str, Any]] = {
+    "first": {
+        "steps": 400,
+        "places": 10,
+        "frequent": (),
+        "instances": 14,
+        "renewal": 0.0,
+        "stay": 4,
+        "speed": 0.5,
+        "variation": 0.8,
+        "clutter": 1.0,
+        "object_size": 0.75,
+    },
+    "second": {},
+}
+"""What an edition sets, where nothing else is asked for. The newest is the defaults of the options."""
+
+
 class WanderOptions(Settings):
     """Options of the built-in world."""
+
+    edition: Edition = "second"
+    """The standard world, `second`, or the one before: `first` sets what its figures were made with. Options that are
+    set themselves stay as they are set."""
 
     steps: int = Field(default=400, ge=1)
     """Length of the walk in steps."""
@@ -78,6 +102,13 @@ class WanderOptions(Settings):
 
     min_visible: float = Field(default=0.12, gt=0, le=1)
     """Visible share of a thing from which on it is labelled."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_edition(cls, values: Any) -> Any:
+        if isinstance(values, dict) and (edition := values.get("edition")) in ("first", "second"):
+            return {**EDITIONS[edition], **values}
+        return values
 
     @model_validator(mode="after")
     def _check(self) -> WanderOptions:
