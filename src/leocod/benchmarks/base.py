@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from leocod.errors import InvalidData, InvalidFrame
@@ -72,6 +74,14 @@ class Benchmark(ABC):
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:
         """Ids of the frames that a published choice labels at this cost; None: there is no such choice."""
+        return None
+
+    def instances_of(self, step: int) -> Sequence[NDArray[np.int64]] | None:
+        """Which thing each box of a step shows: an id for each box, in one array for each training frame.
+
+        Frames and boxes are in the order of `frames_of`. The same thing has the same id in the whole stream. None:
+        nobody knows.
+        """
         return None
 
     def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
