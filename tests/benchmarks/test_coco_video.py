@@ -96,3 +96,21 @@ def test_steps_that_leave_some_out_are_told(a_coco):
 
     with pytest.raises(InvalidData, match="image 101: its step 1000000000 comes after step 0"):
         benchmark(file)
+
+
+def test_things_have_numbers_where_the_file_names_all_of_them(a_coco):
+    file = a_coco(9)
+    assert benchmark(file).instances_of(0) is None
+
+    content = json.loads(file.read_text())
+    for number, annotation in enumerate(content["annotations"]):
+        annotation["instance_id"] = "ab"[number % 2]
+    file.write_text(json.dumps(content))
+    video = benchmark(file)
+
+    # Frame 7 is held out, and frame 3 has no box: a is number 0, b is number 1.
+    assert [[ids.tolist() for ids in video.instances_of(step)] for step in range(3)] == [
+        [[0], [1], [0]],
+        [[1], [0], [1]],
+        [[0]],
+    ]

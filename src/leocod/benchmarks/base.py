@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +19,17 @@ from leocod.files.images import Upright, read_orientation, read_size
 from leocod.find import Kind
 from leocod.readers.classes import explain_bad_list
 from leocod.readers.image_checks import BrokenImage, explain_size_mismatch, find_faults
-from leocod.readers.recording import Entry, Problem, Recording, Report, group_by_step, limit_steps, raise_problem, split
+from leocod.readers.recording import (
+    Entry,
+    Instance,
+    Problem,
+    Recording,
+    Report,
+    group_by_step,
+    limit_steps,
+    raise_problem,
+    split,
+)
 from leocod.settings import Settings
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels, Picture
@@ -200,6 +210,20 @@ class Recorded(Benchmark):
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:
         return self._given.get(per_step)
+
+    def instances_of(self, step: int) -> Sequence[NDArray[np.int64]] | None:
+        found = []
+        for entry in self._steps[step]:
+            if entry.instances is None and entry.labels is not None and len(entry.labels):
+                return None
+            found.append(np.asarray([self._instances[one] for one in entry.instances or ()], np.int64))
+        return found
+
+    @cached_property
+    def _instances(self) -> Mapping[Instance, int]:
+        """A number for each thing, in the order in which things appear."""
+        named = (one for entries in self._steps for entry in entries for one in entry.instances or ())
+        return {instance: number for number, instance in enumerate(dict.fromkeys(named))}
 
     def test_steps(self) -> Sequence[int]:
         steps = {entry.id: entry.step for entry in self._held_out}
