@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leocod.cli.paper import Jobs, Seeds, exit_if_failed, make_plan, parse_seeds, run_plan
+from leocod.cli.paper import exit_if_failed, make_plan, parse_seeds, run_plan
 from leocod.cli.terminal import console, say, show_progress
 from leocod.errors import InvalidConfig, InvalidFrame
 
@@ -32,12 +32,14 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Where to write the contact sheet, a .png file [show.png]; with --profile all figures, a .json file "
-        "[none is written].",
+        help="Where to write the contact sheet, a .png file, by default show.png. With --profile: where to write all "
+        "figures, a .json file; by default they are only shown.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the benchmark. By default that of the config, or 0.")]
-Classes = Annotated[int, typer.Option(metavar="N", min=0, help="Classes listed; 0: only the picture.")]
+Classes = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Classes listed; 0: only the picture. A profile lists none.")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,6 +63,12 @@ ResponsesFlag = Annotated[
         help="With --profile: run the cells of `leocod paper profile`, too, and show how far the FAP of a baseline "
         "changes with fewer labels, more memory and other strategies.",
     ),
+]
+Seeds = Annotated[
+    str | None, typer.Option(metavar="N,...", help="With --responses: the seeds of each row. By default the table's.")
+]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="With --responses: cells at a time. By default one.")
 ]
 Cells = Annotated[
     Path | None,
@@ -86,8 +94,8 @@ def show(
 ) -> None:
     """Look at a benchmark: a contact sheet of frames with their true boxes, and when each class is there and away.
 
-    Every step is looked at, but for recordings only its labels are. With --profile the stream is measured in place of
-    that: density, sizes, gaps, motion, what the start knows, and how many things the labelled frames of a step show.
+    Every step is looked at, but for recordings only its labels are. With --profile the stream is measured instead:
+    density, sizes, gaps, motion, what the start knows, and how many things the labelled frames of a step show.
     """
     _check_options({"--beside": beside, "--responses": responses}, "--profile", profile)
     _check_options({"--seeds": seeds, "--jobs": jobs, "--cells": cells}, "--responses", responses)
