@@ -99,7 +99,7 @@ def test_responses_are_run_once_and_stand_beside_the_papers(leocod: Callable[...
     assert "finished (" in first.output
     assert again.exit_code == 0, again.output
     assert "finished (" not in again.output
-    assert "OAK (paper)" in again.output
+    assert "(paper)" in again.output
     responses = json.loads(Path("mine.json").read_text())["responses"]
     assert responses["paper_fap"] == {"oak": 36.14, "egoobjects": 60.80}
     assert len(list(Path("runs/paper-mine/cells").iterdir())) == len(responses["rows"]) + 1

@@ -83,15 +83,15 @@ def test_streams_stand_side_by_side_and_what_is_not_known_is_a_dash() -> None:
     assert rows["[b]walk"] == ["other"]
     assert rows["objects a frame"] == ["3.2", "3.2"]
     assert rows["frames without any object"] == ["25 %", "25 %"]
-    assert rows["quartiles"] == ["10 % to 40 %"] * 2
+    assert rows["quartiles"] == ["10 to 40 %"] * 2
     assert rows["instances"] == ["–", "7"]
 
 
 def test_responses_stand_beside_those_of_the_paper() -> None:
     rows = printed(make_response_table([a_profile(responses=responding(0.5)), a_profile("other")]))
 
-    assert rows["iCaRL: FAP in points"] == ["30.5", "–", "36.1", "–"]
-    assert rows["few labels"] == ["0.50 (0.10 to 0.90)", "–", "0.93", "–"]
+    assert rows["FAP of iCaRL"] == ["30.5", "–", "36.1", "–"]
+    assert rows["few labels"] == ["0.50 (0.10–0.90)", "–", "0.93", "–"]
 
 
 def test_a_response_that_only_another_stream_has_is_shown() -> None:
@@ -102,3 +102,15 @@ def test_a_response_that_only_another_stream_has_is_shown() -> None:
 
 def test_there_is_no_table_of_responses_where_nothing_was_run() -> None:
     assert make_response_table([a_profile()]) is None
+
+
+def test_three_streams_fit_on_a_narrow_terminal() -> None:
+    novelty = Novelty(instances=1234, seen_in_step=0.5, never_labelled=0.25, seen_before=0.1)
+    streams = [a_profile(name, novelty=novelty) for name in ("first", "second", "third")]
+    wide, narrow = (Console(width=width, no_color=True) for width in (300, 80))
+
+    for console in (wide, narrow):
+        console.begin_capture()
+        console.print(make_profile_table(streams))
+
+    assert narrow.end_capture().count("\n") == wide.end_capture().count("\n")

@@ -70,11 +70,11 @@ def make_response_table(streams: Sequence[StreamProfile]) -> Grid | None:
         return None
     grid = _start_grid("", streams)
     for name in DATASETS.values():
-        grid.add_column(f"{name} (paper)", justify="right")
+        grid.add_column(f"{name}\n(paper)", justify="right")
     first = known[0]
     fap = [UNKNOWN if not of or of.fap is None else format_points(of.fap) for of in (one.responses for one in streams)]
     paper = [UNKNOWN if name not in first.paper_fap else format_points(first.paper_fap[name]) for name in DATASETS]
-    grid.add_row(Text(f"{one_line(first.baseline)}: FAP in points"), *fap, *paper)
+    grid.add_row(Text(f"FAP of {one_line(first.baseline)}"), *fap, *paper)
     rows: dict[str, Response] = {}
     for row in (row for responses in known for row in responses.rows):
         rows.setdefault(row.key, row)
@@ -97,7 +97,7 @@ def _show_response(responses: Responses | None, key: str) -> str:
     found: Response | None = next((row for row in responses.rows if row.key == key), None) if responses else None
     if found is None or found.ratio is None:
         return UNKNOWN
-    spread = f" ({_show_ratio(found.lowest)} to {_show_ratio(found.highest)})" if found.runs > 1 else ""
+    spread = f" ({_show_ratio(found.lowest)}–{_show_ratio(found.highest)})" if found.runs > 1 else ""
     return f"{_show_ratio(found.ratio)}{spread}"
 
 
@@ -114,7 +114,7 @@ def _show_share(value: float | None) -> str:
 
 
 def _show_range(low: float | None, high: float | None) -> str:
-    return UNKNOWN if low is None else f"{_show_share(low)} to {_show_share(high)}"
+    return UNKNOWN if low is None or high is None else f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
 def _show_novelty(show: Callable[[Novelty], str]) -> Callable[[Profile], str]:
@@ -130,26 +130,22 @@ ROWS: Mapping[str, Callable[[Profile], str]] = {
     "classes a frame": lambda profile: _show_number(profile.density.classes_per_frame),
     "classes a step": lambda profile: _show_number(profile.density.classes_per_step),
     "frames without any object": lambda profile: _show_share(profile.density.empty_frames),
-    "box size by the short side: median": lambda profile: _show_share(profile.boxes.median),
+    "box size by short side: median": lambda profile: _show_share(profile.boxes.median),
     "  quartiles": lambda profile: _show_range(profile.boxes.lower_quartile, profile.boxes.upper_quartile),
     "boxes at the border": lambda profile: _show_share(profile.boxes.at_border),
     "classes that appear": lambda profile: str(profile.revisits.classes),
     "visits of a class": lambda profile: _show_number(profile.revisits.visits_per_class),
     "steps between visits: median": lambda profile: _show_number(profile.revisits.median_gap),
     "  longest": lambda profile: _show_number(profile.revisits.longest_gap),
-    "boxes of the most frequent fifth of classes": lambda profile: _show_share(profile.revisits.frequent_fifth),
+    "boxes of the top fifth of classes": lambda profile: _show_share(profile.revisits.frequent_fifth),
     "boxes whose class the start knows": lambda profile: _show_share(profile.start.known),
     "  in the first third": lambda profile: _show_share(profile.start.known_first_third),
     "  in the last third": lambda profile: _show_share(profile.start.known_last_third),
     "instances": _show_novelty(lambda novelty: str(novelty.instances)),
-    "  of unlabelled frames, seen in labelled ones of the step": _show_novelty(
-        lambda novelty: _show_share(novelty.seen_in_step)
-    ),
+    "  seen in labelled frames of the step": _show_novelty(lambda novelty: _show_share(novelty.seen_in_step)),
     "  never in a labelled frame": _show_novelty(lambda novelty: _show_share(novelty.never_labelled)),
-    "  of a class that is back, seen at an earlier visit": _show_novelty(
-        lambda novelty: _show_share(novelty.seen_before)
-    ),
-    "grey difference of neighbouring frames (0 to 255)": lambda profile: _show_number(profile.motion.neighbours),
-    "  of random frames": lambda profile: _show_number(profile.motion.random_frames),
+    "  back, and seen at an earlier visit": _show_novelty(lambda novelty: _show_share(novelty.seen_before)),
+    "grey difference to the next frame": lambda profile: _show_number(profile.motion.neighbours),
+    "  between random frames": lambda profile: _show_number(profile.motion.random_frames),
 }
-"""What is shown of a profile, in this order."""
+"""What is shown of a profile, in this order. Names are short: three streams fit on 80 columns."""
