@@ -9,7 +9,7 @@ import pytest
 
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import STANDARD, Plan, load_benchmark
-from leocod.paper.table import list_tables, load_table
+from leocod.paper.table import list_paper_tables, load_table
 from leocod.paper.writing import format_numbers, read_records
 
 ROOT = Path(__file__).parents[1]
@@ -28,12 +28,12 @@ def published(table: str) -> str:
     return (ROOT / "results" / "paper" / f"{table}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("table", list_tables())
+@pytest.mark.parametrize("table", list_paper_tables())
 def test_every_verdict_is_quoted_from_the_table(table: str) -> None:
     assert VERDICT.findall(section(table)) == VERDICT.findall(published(table)) != []
 
 
-@pytest.mark.parametrize("table", list_tables())
+@pytest.mark.parametrize("table", list_paper_tables())
 def test_every_figure_is_quoted_from_the_table(table: str) -> None:
     quoted = [line for line in section(table).splitlines() if line.startswith("| ") and "%" in line]
 
@@ -41,7 +41,7 @@ def test_every_figure_is_quoted_from_the_table(table: str) -> None:
     assert [line for line in quoted if line not in published(table).splitlines()] == []
 
 
-@pytest.mark.parametrize("table", list_tables())
+@pytest.mark.parametrize("table", list_paper_tables())
 def test_command_and_commit_are_those_of_the_table(table: str) -> None:
     [made_by] = re.findall(r"^Made by `(leocod paper .*?)`", published(table), flags=re.MULTILINE)
     commits = re.findall(r"\b[0-9a-f]{10}\b", published(table))
@@ -53,7 +53,9 @@ def test_command_and_commit_are_those_of_the_table(table: str) -> None:
 
 def test_the_readme_counts_the_verdicts() -> None:
     words = [
-        word for table in list_tables() for word in re.findall(r"^- \*\*([a-z ]+)\*\*", published(table), re.MULTILINE)
+        word
+        for table in list_paper_tables()
+        for word in re.findall(r"^- \*\*([a-z ]+)\*\*", published(table), re.MULTILINE)
     ]
     count = (
         f"Of {len(words)} claims of the paper {words.count('holds')} hold here, "
@@ -63,7 +65,7 @@ def test_the_readme_counts_the_verdicts() -> None:
     assert count in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize("name", list_tables())
+@pytest.mark.parametrize("name", list_paper_tables())
 def test_the_published_tables_are_what_their_runs_give(name: str) -> None:
     """Figures, ± and verdicts: all of them by the code of today from the runs as they were recorded."""
     folder = ROOT / "results" / "paper"

@@ -127,3 +127,21 @@ def test_one_file_or_several_are_written_to_the_config_as_they_were_given(given)
     config = load_mapping({"benchmark": {"name": "coco_video", "annotations": given}})
 
     assert yaml.safe_load(config.to_yaml())["benchmark"]["annotations"] == given
+
+
+def test_things_have_numbers_where_the_file_names_all_of_them(a_coco):
+    file = a_coco(9)
+    assert benchmark(file).instances_of(0) is None
+
+    content = json.loads(file.read_text())
+    for number, annotation in enumerate(content["annotations"]):
+        annotation["instance_id"] = "ab"[number % 2]
+    file.write_text(json.dumps(content))
+    video = benchmark(file)
+
+    # Frame 7 is held out, and frame 3 has no box: a is number 0, b is number 1.
+    assert [[ids.tolist() for ids in video.instances_of(step)] for step in range(3)] == [
+        [[0], [1], [0]],
+        [[1], [0], [1]],
+        [[0]],
+    ]

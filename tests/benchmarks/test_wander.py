@@ -247,3 +247,32 @@ def test_other_sizes_work(width: int, height: int) -> None:
 
     assert frame.image().shape == (height, width, 3)
     assert frame.image().std() > 10
+
+
+def test_the_instances_of_a_step_belong_to_its_boxes() -> None:
+    walk = a_walk(stay=3)
+    class_of: dict[int, int] = {}
+
+    for step in range(0, 40, 4):
+        for (_, labels), ids in zip(walk.frames_of(step), walk.instances_of(step), strict=True):
+            assert len(set(ids.tolist())) == len(ids) == len(labels)
+            for kind, instance in zip(labels.classes.tolist(), ids.tolist(), strict=True):
+                # A thing does not become a thing of another class.
+                assert class_of.setdefault(instance, kind) == kind
+
+
+def test_things_come_back_as_the_same_instances_unless_they_are_renewed() -> None:
+    def visits(renewal: float) -> tuple[set[int], set[int]]:
+        walk = a_walk(stay=1, places=2, renewal=renewal)
+        places = [walk.place_of(step) for step in range(40)]
+        steps = [step for step in range(40) if places[step] == places[0]]
+        early, late = (
+            {int(i) for step in some for ids in walk.instances_of(step) for i in ids}
+            for some in (steps[:8], steps[-8:])
+        )
+        return early, late
+
+    early, late = visits(renewal=0.0)
+    assert len(early & late) > 0.5 * len(late)
+    early, late = visits(renewal=1.0)
+    assert not early & late

@@ -4,6 +4,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from leocod.cli.main import app
+from leocod.cli.paper import make_plan
+from leocod.paper.table import list_paper_tables
 
 SMALL = (
     *("--set", "benchmark={name: wander, steps: 3, classes: 3, places: 2}"),
@@ -154,3 +156,9 @@ def test_two_tables_of_one_name_are_refused(tmp_path: Path) -> None:
 
     assert done.exit_code == 2
     assert "would write the same files" in done.output
+
+
+def test_all_are_the_tables_of_the_paper(tmp_path: Path) -> None:
+    plan = make_plan(["all"], None, (), (), tmp_path)
+
+    assert [table.name for table in plan.tables] == list_paper_tables()

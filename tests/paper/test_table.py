@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.paper.table import Claim, Row, Table, list_tables, load_table
+from leocod.paper.table import Claim, Row, Table, list_paper_tables, list_tables, load_table
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
 
@@ -19,7 +19,12 @@ WANDER = {"benchmark": {"name": "wander"}}
 def test_the_tables_are_in_the_order_of_the_paper() -> None:
     assert list_tables()[:4] == ["main", "low-annotation", "ablation", "tau"]
     assert list_tables()[-1] == "figures"
-    assert len(list_tables()) == 12
+    assert len(list_paper_tables()) == 12
+
+
+def test_tables_that_are_not_in_the_paper_come_after_it_and_are_not_among_its_own() -> None:
+    assert list_tables()[-2:] == ["profile", "figures"]
+    assert [name for name in list_tables() if name != "profile"] == list_paper_tables()
 
 
 @pytest.mark.parametrize("name", list_tables())
@@ -37,7 +42,7 @@ def test_every_row_can_be_run_with_the_twenty_classes_of_the_standard_world(name
         strategy.find()(a_detector(), strategy.options).check(20)
 
 
-@pytest.mark.parametrize("name", list_tables())
+@pytest.mark.parametrize("name", list_paper_tables())
 def test_every_table_shows_the_room_left(name: str) -> None:
     rows = load_table(name).rows
     assert any(row.strategy == "offline" for row in rows)
@@ -46,7 +51,7 @@ def test_every_table_shows_the_room_left(name: str) -> None:
     assert sparse == any(row.diagnosis for row in rows)
 
 
-@pytest.mark.parametrize("name", [name for name in list_tables() if name != "figures"])
+@pytest.mark.parametrize("name", [name for name in list_paper_tables() if name != "figures"])
 def test_the_figures_are_those_of_the_papers_source(name: str) -> None:
     if not SOURCE.is_dir():
         pytest.skip(f"The paper's source is not at {SOURCE}.")

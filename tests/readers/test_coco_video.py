@@ -413,3 +413,45 @@ def test_a_mistake_in_a_second_file_is_told_with_that_file_and_costs_its_own_fra
     assert [entry.id for entry in found.entries if entry.broken] == [6]
     with pytest.raises(InvalidData, match=r"night/labels\.json names no classes"):
         read_coco_video(two_files(lambda content: content.update(categories=[])))
+
+
+def test_a_thing_is_named_by_its_instance_or_by_its_track_in_its_video(written):
+    def name(content):
+        for annotation, ids in zip(
+            content["annotations"],
+            [{"track_id": 3}, {"track_id": 3}, {"instance_id": "a", "track_id": 4}, {"track_id": 3}],
+            strict=True,
+        ):
+            annotation.update(ids)
+
+    found = read_coco_video(written(name))
+
+    # Track 3 of the street is not track 3 of the kitchen.
+    assert [entry.instances for entry in found.entries] == [
+        (("kitchen", 3),),
+        (),
+        (("street", 3), ("", "a")),
+        (("street", 3),),
+    ]
+
+
+def test_things_stay_beside_their_boxes_when_others_take_no_part(written):
+    def name(content):
+        content["annotations"] += [{**mark(5, 4, 9, 1, 1, 9, 9), "iscrowd": 1}]
+        for number, annotation in enumerate(content["annotations"]):
+            annotation["instance_id"] = number
+
+    found = read_coco_video(written(name), classes=["mug"])
+
+    assert [entry.instances for entry in found.entries] == [(("", 1),), (), (("", 2),), ()]
+    assert [len(entry.labels) for entry in found.entries] == [1, 0, 1, 0]
+
+
+def test_a_frame_with_a_thing_that_has_no_name_has_none(written):
+    def name(content):
+        content["annotations"][0]["instance_id"] = 7
+        content["annotations"][1]["instance_id"] = [7]
+
+    found = read_coco_video(written(name))
+
+    assert [entry.instances for entry in found.entries] == [None, (), None, None]

@@ -53,6 +53,7 @@ def test_every_frame_is_read_box_for_box(root, boxes):
     assert [(entry.step, entry.held_out) for entry in found.entries] == [(0, False), (0, False), (0, True), (1, False)]
     # Neither the object without a category, nor the one whose category is not one of detection.
     assert boxes(found) == [[("mug", 0, 10, 20, 40)], [("book", 5.5, 60, 55.5, 80)], [], []]
+    assert [entry.instances for entry in found.entries] == [(("", "a"),), None, (), ()]
 
 
 @pytest.mark.parametrize(

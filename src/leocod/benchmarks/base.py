@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from leocod.errors import InvalidData, InvalidFrame
@@ -17,7 +19,17 @@ from leocod.files.images import Upright, read_orientation, read_size
 from leocod.find import Kind
 from leocod.readers.classes import explain_bad_list
 from leocod.readers.image_checks import BrokenImage, explain_size_mismatch, find_faults
-from leocod.readers.recording import Entry, Problem, Recording, Report, group_by_step, limit_steps, raise_problem, split
+from leocod.readers.recording import (
+    Entry,
+    Instance,
+    Problem,
+    Recording,
+    Report,
+    group_by_step,
+    limit_steps,
+    raise_problem,
+    split,
+)
 from leocod.settings import Settings
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels, Picture
@@ -72,6 +84,14 @@ class Benchmark(ABC):
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:
         """Ids of the frames that a published choice labels at this cost; None: there is no such choice."""
+        return None
+
+    def instances_of(self, step: int) -> Sequence[NDArray[np.int64]] | None:
+        """Which thing each box of a step shows: an id for each box, in one array for each training frame.
+
+        Frames and boxes are in the order of `frames_of`. The same thing has the same id in the whole stream. None:
+        nobody knows.
+        """
         return None
 
     def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
@@ -190,6 +210,20 @@ class Recorded(Benchmark):
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:
         return self._given.get(per_step)
+
+    def instances_of(self, step: int) -> Sequence[NDArray[np.int64]] | None:
+        found = []
+        for entry in self._steps[step]:
+            if entry.instances is None and entry.labels is not None and len(entry.labels):
+                return None
+            found.append(np.asarray([self._instances[one] for one in entry.instances or ()], np.int64))
+        return found
+
+    @cached_property
+    def _instances(self) -> Mapping[Instance, int]:
+        """A number for each thing, in the order in which things appear."""
+        named = (one for entries in self._steps for entry in entries for one in entry.instances or ())
+        return {instance: number for number, instance in enumerate(dict.fromkeys(named))}
 
     def test_steps(self) -> Sequence[int]:
         steps = {entry.id: entry.step for entry in self._held_out}

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from leocod.benchmarks.base import Benchmark
@@ -23,6 +24,9 @@ PLACES_KEPT = 10
 
 TEST_FRAMES_KEPT = 1000
 """Test frames held at a time: those of a standard walk, which are used again and again."""
+
+MOST_INSTANCES = 100
+"""Things in a place, at most."""
 
 
 Edition = Literal["first", "second"]
@@ -79,7 +83,7 @@ class WanderOptions(Settings):
     places: int = Field(default=10, ge=1, le=200)
     """Rooms and streets of the world."""
 
-    instances: int = Field(default=14, ge=1, le=100)
+    instances: int = Field(default=14, ge=1, le=MOST_INSTANCES)
     """Things with a class in each place."""
 
     renewal: float = Field(default=0.0, ge=0, le=1)
@@ -172,6 +176,8 @@ class Wander(Benchmark):
         self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))
         self._items = lru_cache(maxsize=PLACES_KEPT)(self._furnish)
+        # The step that was drawn last: who asks for its frames and then for its instances has it drawn once.
+        self._picture = lru_cache(maxsize=options.frames_per_step)(self._draw)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Built again in another process: what was drawn so far is not sent.
@@ -194,9 +200,22 @@ class Wander(Benchmark):
         number = int(self._walk.place[step])
         return f"{self._settled[number][0].name} {number}"
 
-    def picture(self, step: int, position: int) -> Picture:
-        """Draw a frame with all that is known about it: the truth behind the labels."""
+    def instances_of(self, step: int) -> Sequence[NDArray[np.int64]]:
         self._check_step(step)
+        items = self._items(int(self._walk.place[step]), int(self._walk.visit[step]))
+        pictures = [self._picture(step, position) for position in range(self.options.frames_per_step)]
+        return [
+            # The owner number of a thing is its place in the list, from 1 on.
+            np.asarray([self._identify(items[number - 1]) for number in picture.numbers], np.int64)
+            for picture in pictures
+        ]
+
+    def picture(self, step: int, position: int) -> Picture:
+        """A frame with all that is known about it: the truth behind the labels."""
+        self._check_step(step)
+        return self._picture(step, position)
+
+    def _draw(self, step: int, position: int) -> Picture:
         place, visit = int(self._walk.place[step]), int(self._walk.visit[step])
         time = int(self._walk.since[step]) * (self.options.frames_per_step + 1) + position
         look = aim_gaze(self.seed, visit, time, speed=self.options.speed)
@@ -209,6 +228,11 @@ class Wander(Benchmark):
         size = (self.options.height, self.options.width)
         classes = np.asarray([self._class_of[int(kind)] for kind in picture.kinds], np.int64)
         return Frame(index, self.name, index, size, picture.pixels), Labels(picture.boxes, classes)
+
+    def _identify(self, item: Item) -> int:
+        """The key of a thing as one number."""
+        _, _, place, number, renewed = item.key
+        return (place * MOST_INSTANCES + number) * (self.steps + 1) + renewed
 
     def _check_step(self, step: int) -> None:
         if not 0 <= step < self.steps:

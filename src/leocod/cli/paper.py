@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 Tables = Annotated[
     list[str],
-    typer.Argument(metavar="TABLE...", help="Names that `list` shows, `all` of them, or files such as my_table.yaml."),
+    typer.Argument(
+        metavar="TABLE...", help="Names that `list` shows, `all` of the paper's, or files such as my_table.yaml."
+    ),
 ]
 Benchmark = Annotated[
     str | None,
@@ -84,7 +86,7 @@ def paper(
     if tables == ["list"]:
         _list_tables()
         return
-    plan = _plan(tables, benchmark, () if seeds is None else _parse_seeds(seeds), overrides or (), out)
+    plan = make_plan(tables, benchmark, () if seeds is None else parse_seeds(seeds), overrides or (), out)
     chosen = [name.strip() for name in classes.split(",")] if classes else []
     _check_classes(plan, chosen)
     plan.prepare()
@@ -94,23 +96,29 @@ def paper(
     if dry_run:
         _show_forecast(plan, at_a_time, threads)
         return
-    failures = {} if no_run else _run(plan, at_a_time, threads, ray)
+    failures = {} if no_run else run_plan(plan, at_a_time, threads, ray)
     for table in plan.tables:
         _write(plan, table, chosen)
+    exit_if_failed(failures)
+
+
+def exit_if_failed(failures: Mapping[str, str]) -> None:
+    """Name the cells that failed, and end with exit code 1 if there are any."""
+    for name, failure in failures.items():
+        say(f"leocod: {name} failed: {failure}", errors)
     if failures:
-        for name, failure in failures.items():
-            say(f"leocod: {name} failed: {failure}", errors)
         raise typer.Exit(1)
 
 
-def _plan(
+def make_plan(
     names: Sequence[str], benchmark: str | None, seeds: Sequence[int], overrides: Sequence[str], out: Path | None
 ) -> Plan:
+    """What is to be run for these tables."""
     from leocod.paper.plan import Plan, choose_benchmark, load_benchmark
-    from leocod.paper.table import list_tables, load_table
+    from leocod.paper.table import list_paper_tables, load_table
     from leocod.run.layers import parse_override
 
-    tables = [load_table(name) for name in (list_tables() if names == ["all"] else dict.fromkeys(names))]
+    tables = [load_table(name) for name in (list_paper_tables() if names == ["all"] else dict.fromkeys(names))]
     by_name = {table.name: table for table in tables}
     for table in tables:
         if by_name[table.name] is not table:
@@ -170,7 +178,7 @@ def _show_forecast(plan: Plan, jobs: int, threads: int) -> None:
         say(f"{count}: about {format_duration(left)}, {forecast.basis}.")
 
 
-def _run(plan: Plan, jobs: int, threads: int, ray: str | None) -> dict[str, str]:
+def run_plan(plan: Plan, jobs: int, threads: int, ray: str | None = None) -> dict[str, str]:
     """Run all cells that are not finished. Returns the cells that failed, and why."""
     from leocod.paper.cluster import run_on_ray
     from leocod.paper.forecast import Forecast
@@ -208,7 +216,8 @@ def _write(plan: Plan, table: Table, classes: Sequence[str]) -> None:
     say(f"Table: {', '.join(map(str, files))}")
 
 
-def _parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str) -> list[int]:
+    """The seeds of --seeds."""
     try:
         seeds = [int(part) for part in text.split(",")]
     except ValueError:

@@ -119,14 +119,14 @@ def survey(benchmark: Benchmark, progress: Callable[[], None] = lambda: None) ->
         everything = benchmark.frames_of(step)
         pairs = [(frame, labels) for frame, labels in everything if not isinstance(frame.content, BrokenImage)]
         lost += len(everything) - len(pairs)
-        known = _keep_labelled(pairs)
-        boxes[step], present[step] = _count_classes(known, len(benchmark.classes))
+        known = keep_labelled(pairs)
+        boxes[step], present[step] = count_classes(known, len(benchmark.classes))
         videos.update((frame.video, None) for frame, _ in pairs)
         frames.append(len(pairs))
         labelled += len(known)
         empty += sum(len(labels) == 0 for _, labels in known)
         progress()
-    test_boxes, test_frames = _count_classes(benchmark.test, len(benchmark.classes))
+    test_boxes, test_frames = count_classes(benchmark.test, len(benchmark.classes))
     return Overview(
         name=benchmark.name,
         videos=tuple(videos),
@@ -193,11 +193,12 @@ def _show_name(name: str) -> str:
     return one_line(name, LONGEST_NAME)
 
 
-def _keep_labelled(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+def keep_labelled(pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """The frames that somebody has labelled."""
     return [(frame, labels) for frame, labels in pairs if labels.known]
 
 
-def _count_classes(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_classes(pairs: Sequence[LabelledFrame], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the boxes of each class, and the frames that show it."""
     boxes, frames = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     for _, labels in pairs:

@@ -113,8 +113,8 @@ class Cell:
         if changes := find_changes(there, wanted):
             key, (old, new) = next(iter(changes.items()))
             raise InvalidConfig(
-                f"{self.directory.config} has {key} {old}, and this table needs {new}. Choose another --out, or "
-                "remove that run."
+                f"{self.directory.config} has {key} {old}, and this table needs {new}. Choose another folder (--out, "
+                "of `leocod show` --cells), or remove that run."
             )
         return wanted
 

@@ -98,7 +98,8 @@ class Plan:
             there = load_config(file)
             if changes := describe_changes(there, keep_place(config, there)):
                 raise RunExists(
-                    f"{self.out} holds tables of another benchmark ({file}): {changes[0]}. Choose another --out."
+                    f"{self.out} holds tables of another benchmark ({file}): {changes[0]}. Choose another "
+                    "folder (--out, of `leocod show` --cells)."
                 )
         for cell in self.cells:
             cell.check()

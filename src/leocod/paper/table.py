@@ -201,13 +201,18 @@ class Table(Settings):
 
 
 def list_tables() -> list[str]:
-    """The shipped tables in the order of the paper, the figures last."""
+    """The shipped tables: the paper's in its order, then ours, the figures last."""
 
-    def place(table: Table) -> tuple[bool, bool, str]:
+    def place(table: Table) -> tuple[bool, bool, bool, str]:
         where = table.in_paper or ""
-        return table.name == "figures", "S" in where, where
+        return table.name == "figures", not where, "S" in where, where
 
     return [table.name for table in sorted(map(_load_shipped, _shipped()), key=place)]
+
+
+def list_paper_tables() -> list[str]:
+    """The shipped tables that are in the paper."""
+    return [name for name in list_tables() if _load_shipped(name).in_paper]
 
 
 def load_table(argument: str) -> Table:

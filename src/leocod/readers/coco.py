@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -13,7 +13,7 @@ from leocod.files.documents import DATA
 from leocod.files.images import CURE, read_size
 from leocod.files.paths import Root, explain_absence
 from leocod.readers.annotations import Annotation, ClassNumbers, make_labels
-from leocod.readers.recording import Entry, FrameProblems, Problem, Report, raise_problem
+from leocod.readers.recording import Entry, FrameProblems, Instance, Problem, Report, raise_problem
 from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
@@ -116,7 +116,14 @@ class CocoFrames:
                 labels = self.make_labels(image, size, problems)
         if problems.broken and image.get("labelled") is not False:
             labels = Labels.none()
-        return Entry(id, video, index, path, size, labels, broken=problems.broken, record=problems.where)
+        entry = Entry(id, video, index, path, size, labels, broken=problems.broken, record=problems.where)
+        return self.add_instances(entry, image)
+
+    def add_instances(self, entry: Entry, image: dict[str, Any]) -> Entry:
+        """The entry of an image with the things that its labels show, where there are labels and the file says so."""
+        if entry.labels is None or entry.broken:
+            return entry
+        return replace(entry, instances=self._list_instances(image, entry.video))
 
     def make_labels(self, image: dict[str, Any], size: tuple[int, int], problems: FrameProblems) -> Labels | None:
         """Make the labels of an image of this size; None when they cannot be used, or nobody labelled it."""
@@ -138,6 +145,24 @@ class CocoFrames:
                 problems.add(record, what, "crowd", breaks=False)
             elif self.needs_category or annotation.get("category_id") is not None:
                 yield Annotation(record, annotation.get("category_id"), annotation.get("bbox"), "xywh")
+
+    def _list_instances(self, image: dict[str, Any], video: str) -> tuple[Instance, ...] | None:
+        """Name the thing that each label of an image shows; None when the file does not say it of each.
+
+        An `instance_id` is that of a thing in the whole file, a `track_id` that of a thing in its video.
+        """
+        found: list[Instance] = []
+        for annotation in self.coco.annotations[image["id"]]:
+            # As in the labels, which were found to be whole.
+            if annotation.get("iscrowd") == 1 or self.classes.get(annotation.get("category_id")) is None:
+                continue
+            if is_id(annotation.get("instance_id")):
+                found.append(("", annotation["instance_id"]))
+            elif is_id(annotation.get("track_id")):
+                found.append((video, annotation["track_id"]))
+            else:
+                return None
+        return tuple(found)
 
 
 def read_stated_size(image: Mapping[str, Any], problems: FrameProblems) -> tuple[int, int] | None:

@@ -90,6 +90,10 @@ class FrameProblems:
         self.report(Problem(self.file, record, what, breaks, self.frame if breaks else None, kind))
 
 
+Instance = tuple[str, int | str]
+"""A thing: the video in which its name is its own, empty where that is the whole recording; and its name."""
+
+
 @dataclass(frozen=True, eq=False)
 class Entry:
     """One frame of a recording, as its files describe it."""
@@ -114,6 +118,8 @@ class Entry:
     """It cannot be used, but keeps its place."""
     record: str = ""
     """Where it is described, for messages: the file, and which record in it."""
+    instances: tuple[Instance, ...] | None = None
+    """Which thing each box of its labels shows. None: the files do not say."""
 
 
 @dataclass(frozen=True)

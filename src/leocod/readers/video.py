@@ -73,7 +73,7 @@ def _read_labelled(
             labels = coco_frames.make_labels(image, size, problems)
         if problems.broken and image.get("labelled") is not False:
             labels = Labels.none()
-        entries.append(_make_entry(frames, id, number, size, labels, problems))
+        entries.append(coco_frames.add_instances(_make_entry(frames, id, number, size, labels, problems), image))
     if images:
         what = f"{len(images)} of its images label frames that every={every} passes over, such as frame {min(images)}."
         report(Problem(file, "", what, breaks=False))
