@@ -12,7 +12,7 @@ import torch
 
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import find_metrics, list_shipped
-from leocod.evaluation.results import CheckCounts, Results
+from leocod.evaluation.results import Results
 from leocod.events import (
     Evaluated,
     Event,
@@ -136,44 +136,6 @@ def test_without_pseudo_labels_there_are_no_counts(events: list[Event], tmp_path
     assert (content.pseudo_label_groups, content.pseudo_label_periods) == ({}, [])
 
 
-def test_pseudo_labels_are_divided_into_known_and_new_classes_and_into_periods(
-    events: list[Event], tmp_path: Path
-) -> None:
-    content = results(events, tmp_path)
-
-    known, new = (
-        {"frames": 3} | dict(zip(("labels", "right", "objects"), one, strict=True)) for one in ((3, 3, 4), (1, 0, 2))
-    )
-    step = {"all": {"frames": 3, "labels": 4, "right": 3, "objects": 6}, "known": known, "new": new}
-    assert {name: counts.model_dump() for name, counts in content.pseudo_label_groups.items()} == {
-        name: {key: 2 * count for key, count in counts.items()} for name, counts in (("known", known), ("new", new))
-    }
-    assert [period.model_dump() for period in content.pseudo_label_periods] == [
-        {"first_step": number, "last_step": number} | step for number in (0, 1)
-    ]
-    assert content.pseudo_label_check == CheckCounts(labels=4, right=2)
-
-
-def test_a_period_goes_from_one_evaluation_to_the_next(events: list[Event], tmp_path: Path) -> None:
-    before = Evaluated(-1, {"mug": 0.5, "chair": 0.25, "dog": None}, 0.1, {})
-    rarely = [event for event in events if not (isinstance(event, Evaluated) and event.step == 0)]
-
-    (period,) = results([rarely[0], before, *rarely[1:]], tmp_path).pseudo_label_periods
-
-    assert (period.first_step, period.last_step) == (0, 1)
-    assert (period.all.labels, period.known.labels, period.new.labels) == (8, 6, 2)
-
-
-def test_where_nobody_says_what_is_known_there_are_no_groups(events: list[Event], tmp_path: Path) -> None:
-    started = events[0]
-    assert isinstance(started, RunStarted)
-
-    content = results([replace(started, known_classes=None), *events[1:]], tmp_path)
-
-    assert content.pseudo_label_counts is not None
-    assert (content.pseudo_label_groups, content.pseudo_label_periods) == ({}, [])
-
-
 def test_forgetfulness_is_of_the_classes_that_stayed_away(events: list[Event], tmp_path: Path) -> None:
     # The mug was away for a step and fell from 50 to 25; the chair was always there.
     assert results(events, tmp_path).scores["forgetting"] == pytest.approx(25.0)
@@ -284,46 +246,6 @@ def test_a_state_of_the_first_form_is_gone_on_from(events: list[Event], tmp_path
     # Half of them would be worse than none.
     assert after.content.pseudo_label_counts is None
     assert "audit" not in after.state_dict()
-
-
-@pytest.mark.parametrize("place", range(1, 10))
-def test_wherever_a_run_is_broken_off_its_pseudo_labels_are_those_of_the_whole(
-    place: int, events: list[Event], tmp_path: Path
-) -> None:
-    rarely = [event for event in events if not (isinstance(event, Evaluated) and event.step == 0)]
-    whole = results(rarely, tmp_path)
-    before, after = a_file(tmp_path), a_file(tmp_path)
-    for event in rarely[:place]:
-        before(event)
-
-    after.load_state_dict(before.state_dict())
-    for event in (rarely[0], *rarely[place:]):
-        after(event)
-
-    names = {"pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods", "pseudo_label_check"}
-    assert after.content is not None
-    assert after.content.model_dump(include=names) == whole.model_dump(include=names)
-
-
-def test_what_an_earlier_version_did_not_count_is_left_out(events: list[Event], tmp_path: Path) -> None:
-    """Before classes were counted, and labelled frames asked about: the sum of all audits is whole, the rest is not."""
-    before, after = a_file(tmp_path), a_file(tmp_path)
-    for event in events[:5]:
-        before(event)
-    state = before.state_dict()
-    audit = {key: value for key, value in state["audit"].items() if key != "by_class"}
-
-    after.load_state_dict(
-        {key: value for key, value in state.items() if key not in ("check", "periods")} | {"audit": audit}
-    )
-    for event in [events[0], *events[5:]]:
-        after(event)
-
-    assert after.content is not None
-    assert after.content.pseudo_label_counts == results(events, tmp_path).pseudo_label_counts
-    assert (after.content.pseudo_label_groups, after.content.pseudo_label_periods) == ({}, [])
-    assert after.content.pseudo_label_check is None
-    assert not {"check", "periods"} & set(after.state_dict())
 
 
 def test_a_state_is_not_changed_by_later_events(events: list[Event], tmp_path: Path) -> None:
