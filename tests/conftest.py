@@ -17,9 +17,11 @@ from PIL import Image
 
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.events import (
+    ClassCounts,
     Evaluated,
     Event,
     PseudoLabelAudit,
+    PseudoLabelCheck,
     RunFinished,
     RunStarted,
     StepArrived,
@@ -205,7 +207,10 @@ def _learned(step: int, present: tuple[int, ...]) -> StepLearned:
         labelled_ids=(10 * step,),
         present=present,
         labelled=present[:1],
-        audit=PseudoLabelAudit(frames=3, labels=4, right=3, objects=6),
+        audit=PseudoLabelAudit(
+            frames=3, labels=4, right=3, objects=6, by_class={0: ClassCounts(3, 3, 4), 2: ClassCounts(1, 0, 2)}
+        ),
+        check=PseudoLabelCheck(labels=2, right=1),
         memory_bytes=1000 * (step + 1),
         seconds={"stream": 0.25, "train": 0.5},
         pseudo={10 * step + 1: Labels(np.array([[0, 0, 5, 5]]), np.array([0]), "pseudo")},
@@ -221,7 +226,7 @@ def _evaluated(step: int, mug: float, chair: float) -> Evaluated:
 def events() -> list[Event]:
     """Two steps, an evaluation after each; there is no dog among the test frames."""
     return [
-        RunStarted("a run", RUN_CLASSES, steps=2, first_step=0),
+        RunStarted("a run", RUN_CLASSES, steps=2, first_step=0, known_classes=("mug",)),
         StepArrived(0),
         _learned(0, (0, 1)),
         _evaluated(0, mug=0.5, chair=0.25),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from leocod.types import Detections, Frame, Labels
 
@@ -20,6 +20,33 @@ class RunStarted:
     first_step: int
     single_pass: bool = True
     """Whether every frame comes once: only offline training sees them again."""
+    known_classes: tuple[str, ...] | None = None
+    """Those of the classes that the starting weights know; None where nobody says."""
+
+    @property
+    def groups(self) -> dict[str, frozenset[int]]:
+        """The numbers of the `known` and of the `new` classes; empty where nobody says which are known."""
+        return group_classes(self.classes, self.known_classes)
+
+
+def group_classes(classes: Sequence[str], known: Collection[str] | None) -> dict[str, frozenset[int]]:
+    """The numbers of the classes that the starting weights know, and of those that are new to them.
+
+    >>> group_classes(["mug", "dog"], ["dog"])
+    {'known': frozenset({1}), 'new': frozenset({0})}
+    """
+    if known is None:
+        return {}
+    numbers = frozenset(number for number, name in enumerate(classes) if name in known)
+    return {"known": numbers, "new": frozenset(range(len(classes))) - numbers}
+
+
+class ClassCounts(NamedTuple):
+    """How right the pseudo labels of one class were; `PseudoLabelAudit` says what each count is."""
+
+    labels: int
+    right: int
+    objects: int
 
 
 @dataclass(frozen=True)
@@ -27,18 +54,60 @@ class PseudoLabelAudit:
     """How right the pseudo labels of one step were, by the hidden truth. Counts, so that steps can be added up."""
 
     frames: int
-    """Frames that were pseudo-labelled."""
+    """Unlabelled frames that the labeller looked at, and whose truth is known: also those in which it was sure of
+    nothing, and those that were left out of training."""
     labels: int
-    """Pseudo labels given."""
+    """Pseudo labels that it wrote."""
     right: int
     """Of these: same class as a true box, IoU at least 0.5, each true box matched once."""
     objects: int
     """True boxes in these frames."""
+    by_class: Mapping[int, ClassCounts] | None = None
+    """The same for each class that has a label or an object; a label counts for the class that it says. None in events
+    of earlier versions, which did not count by class."""
 
     @classmethod
     def together(cls, audits: Iterable[PseudoLabelAudit]) -> PseudoLabelAudit:
-        """Of several steps."""
-        return cls(*map(sum, zip((0, 0, 0, 0), *map(astuple, audits), strict=True)))
+        """Of several steps. By class only if each of them is."""
+        audits = list(audits)
+        by_class: dict[int, ClassCounts] = {}
+        for audit in audits:
+            for number, counts in (audit.by_class or {}).items():
+                by_class[number] = _add(by_class.get(number, NO_COUNTS), counts)
+        return cls(
+            sum(audit.frames for audit in audits),
+            sum(audit.labels for audit in audits),
+            sum(audit.right for audit in audits),
+            sum(audit.objects for audit in audits),
+            None if any(audit.by_class is None for audit in audits) else by_class,
+        )
+
+    def select(self, classes: Collection[int]) -> PseudoLabelAudit | None:
+        """The same frames, but only the labels and objects of these classes; None where nobody counted by class."""
+        if self.by_class is None:
+            return None
+        by_class = {number: counts for number, counts in self.by_class.items() if number in classes}
+        labels, right, objects = (sum(column) for column in zip(NO_COUNTS, *by_class.values(), strict=True))
+        return PseudoLabelAudit(self.frames, labels, right, objects, by_class)
+
+
+NO_COUNTS = ClassCounts(0, 0, 0)
+
+
+def _add(one: ClassCounts, other: ClassCounts) -> ClassCounts:
+    return ClassCounts(one.labels + other.labels, one.right + other.right, one.objects + other.objects)
+
+
+@dataclass(frozen=True)
+class PseudoLabelCheck:
+    """What the writer of pseudo labels would have written on a labelled frame, by what a person says is there.
+
+    A learner can count this by itself, also on a stream of which nobody knows the truth.
+    """
+
+    labels: int
+    right: int
+    """Of these: right as in `PseudoLabelAudit`."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +149,7 @@ class StepLearned:
     seconds: Mapping[str, float]
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)
-    """Frame id -> the pseudo labels it was given."""
+    """Frame id -> what the labeller wrote, of every unlabelled frame that it looked at, trained on or not."""
     frames: tuple[Frame, ...] = field(default=(), repr=False)
     """The step's frames."""
     truth: Mapping[int, Labels] = field(default_factory=dict, repr=False)
@@ -89,6 +158,8 @@ class StepLearned:
     """Frame id -> what is wrong with it, of frames left out of the step because they could not be read."""
     refused: str | None = None
     """Why the learner is as it was before the step: the numbers that were not finite."""
+    check: PseudoLabelCheck | None = None
+    """How right its labeller is, as far as the learner can tell by itself."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from leocod.detectors.base import Detector
+from leocod.events import PseudoLabelCheck
 from leocod.memory.replay import ReplayMemory
 from leocod.types import Detections, Images, LabelledFrame, Labels, Step
 
@@ -18,11 +19,14 @@ class Learned:
     losses: Mapping[str, float]
     seconds: Mapping[str, float]
     pseudo: Mapping[int, Labels] = field(default_factory=dict)
-    """Frame id -> pseudo labels it gave, as found in the frame (before any augmentation)."""
+    """Frame id -> pseudo labels it wrote, as found in the frame (before any augmentation), for every unlabelled frame
+    that its labeller looked at: also where there are none, and where they were not trained on."""
     refused: str | None = None
     """Why it has not learnt from the step and is as it was before: numbers that were not finite."""
     warnings: tuple[str, ...] = ()
     """What looks wrong, for a person to see."""
+    check: PseudoLabelCheck | None = None
+    """What its labeller would have written on a labelled frame; None where it was not asked."""
 
 
 class Learner(Protocol):

@@ -89,6 +89,7 @@ def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waite
         truth=truth,
         skipped=dict(arrival.skipped),
         refused=learned.refused,
+        check=learned.check,
     )
 
 

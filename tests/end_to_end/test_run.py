@@ -30,7 +30,8 @@ SMALL = (
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
     *("labelled_frames", "skipped_frames", "skipped_test_frames", "labels_nested", "metrics"),
-    *("scores", "definitions", "start", "pseudo_label_counts"),
+    *("scores", "definitions", "start", "pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods"),
+    *("pseudo_label_check",),
     *("refused_steps", "warnings"),
     *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }
@@ -106,6 +107,7 @@ def test_results_have_every_key_and_count_right(first: Path) -> None:
     assert results["scores"]["fap"] == results["evaluations"][-1]["ap"]
     assert list(results["scores"]) == list(results["metrics"]) == ["fap", "cap", "forgetting", "bwt"]
     assert results["pseudo_label_counts"]["frames"] == 48
+    assert [(one["first_step"], one["last_step"]) for one in results["pseudo_label_periods"]] == [(0, 1), (2, 3)]
     assert results["memory_bytes"] > 0
     assert {"stream", "train", "pseudo labels", "evaluate"} <= set(results["seconds_by_part"])
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.events import PseudoLabelCheck
 from leocod.plugins.diagnosis import CONTROLS
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.run.config import load_config
@@ -146,14 +147,17 @@ def test_lambda_scales_the_region_losses_of_pseudo_labelled_frames_and_nothing_e
         assert quarter[name] == full[name]
 
 
-def test_frames_in_which_nothing_is_sure_count_as_empty_or_are_left_out(learner, a_step):
-    step = a_step(frames=4, labelled=1)
+@pytest.mark.parametrize(("empty_frames", "trained_on"), [(True, [0, 1, 2, 3]), (False, [0])])
+def test_frames_in_which_nothing_is_sure_are_told_and_trained_on_as_empty_or_left_out(
+    learner, a_step, empty_frames, trained_on
+):
+    one = sees(learner(empty_frames=empty_frames), detections(0.2))
+    batches = batches_of(one)
 
-    kept = sees(learner(), detections(0.2)).learn(step).pseudo
-    dropped = sees(learner(empty_frames=False), detections(0.2)).learn(step).pseudo
+    told = one.learn(a_step(frames=4, labelled=1)).pseudo
 
-    assert [len(labels) for labels in kept.values()] == [0, 0, 0]
-    assert dropped == {}
+    assert {number: len(labels) for number, labels in told.items()} == {1: 0, 2: 0, 3: 0}
+    assert [frame.id for frame, _ in batches[0].pairs] == trained_on
 
 
 def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):
@@ -368,17 +372,21 @@ def test_while_they_have_collapsed_nothing_is_trained_on_them_if_asked_for(learn
 
     shown = [labels.source for labels in batches[0].labels]
     assert ("pseudo" in shown) == (not pause)
-    assert bool(learned.pseudo) == (not pause)
+    # They were looked at, whether they are used or not.
+    assert [len(labels) for labels in learned.pseudo.values()] == [2, 2]
     assert learned.warnings
 
 
 def test_a_pause_ends_when_they_have_recovered(learner, a_step):
     plug_in = sees(learner(watch_steps=1, pause=True), detections(0.1))
-    assert plug_in.learn(a_step(0)).pseudo == {}
+    batches = batches_of(plug_in)
+    plug_in.learn(a_step(0))
+    assert all(labels.source == "human" for batch in batches for labels in batch.labels)
 
     sees(plug_in, detections(0.9))
+    plug_in.learn(a_step(1))
 
-    assert plug_in.learn(a_step(1)).pseudo
+    assert any(labels.source == "pseudo" for batch in batches for labels in batch.labels)
 
 
 def test_the_watch_goes_on_from_a_state(learner, a_step):
@@ -409,7 +417,68 @@ def test_silence_is_noticed_also_where_empty_frames_are_left_out(learner, a_step
 
     assert [len(one.warnings) for one in learned] == [0, 1, 0]
     assert learned[1].warnings[0].startswith("Pseudo labels have collapsed: 0.00 a frame")
-    assert [one.pseudo for one in learned] == [{}] * 3
+
+
+def on_the_first_frame(step):
+    """What a person says is in the first frame of a step, found with a high score."""
+    labels = step.labels[step.frames[0].id]
+    return detections(*[0.9] * len(labels), classes=labels.classes.tolist(), boxes=labels.boxes)
+
+
+def test_the_labeller_is_asked_about_the_first_labelled_frame_before_it_is_learnt(learner, a_step):
+    step, one = a_step(frames=4, labelled=2), learner()
+    asked = []
+
+    def predict(images):
+        asked.append(([image.tobytes() for image in images], one.steps_learned))
+        return [on_the_first_frame(step)] * len(images)
+
+    one.slow.predict = predict
+    check = one.learn(step).check
+
+    unlabelled, first = ([frame.image().tobytes() for frame in part] for part in (step.frames[2:], step.frames[:1]))
+    # In a call of its own: beside a frame of another size, others would be found a little differently.
+    assert asked == [(unlabelled, 0), (first, 0)]
+    assert check == PseudoLabelCheck(labels=1, right=1)
+
+
+def test_only_what_it_is_sure_of_is_checked(learner, a_step):
+    one = sees(learner(), detections(0.9, 0.8, 0.3, classes=[2, 2, 2]))
+
+    assert one.learn(a_step(frames=4, labelled=2)).check == PseudoLabelCheck(labels=2, right=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "labelled"), [({"pseudo_labels": False}, 2), ({"warmup_steps": 1}, 2), ({}, 0), ({}, 4)]
+)
+def test_nothing_is_checked_where_there_is_nothing_to_compare_or_to_write(learner, a_step, options, labelled):
+    assert sees(learner(**options), detections(0.9)).learn(a_step(frames=4, labelled=labelled)).check is None
+
+
+def test_a_labeller_from_outside_is_not_checked(a_detector, a_step):
+    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames: [Labels.none()] * len(frames))
+
+    assert one.learn(a_step(frames=4, labelled=1)).check is None
+
+
+def test_labels_that_are_mostly_wrong_are_warned_of_once(learner, a_step):
+    plug_in = sees(learner(), detections(*[0.9] * 10, classes=[2] * 10))
+
+    warnings = [plug_in.learn(a_step(index)).warnings for index in range(3)]
+
+    assert [len(one) for one in warnings] == [0, 1, 0]
+    assert warnings[1][0].startswith("Pseudo labels are mostly wrong: in the last 2 steps 0 of 20 ")
+
+
+def test_the_check_changes_nothing_that_is_learnt(learner, a_step):
+    checked, unchecked = learner(score_threshold=0.0), learner(score_threshold=0.0)
+    unchecked._check_labeller = lambda step: None
+    for index in range(3):
+        assert checked.learn(a_step(index)).check is not None
+        assert unchecked.learn(a_step(index)).check is None
+
+    assert torch.equal(weights(checked.strategy.detector), weights(unchecked.strategy.detector))
+    assert checked.random.bit_generator.state == unchecked.random.bit_generator.state
 
 
 @pytest.mark.parametrize("share", [0.25, 0.6])

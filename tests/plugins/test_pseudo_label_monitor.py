@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from leocod.events import PseudoLabelCheck
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.types import Frame, Labels
 
@@ -20,7 +21,13 @@ def frames(*objects):
 
 def looked(watch, *steps):
     """What was said at each step, of pairs of labelled and pseudo-labelled frames."""
-    return [watch.add(frames(*labelled), frames(*pseudo)) for labelled, pseudo in steps]
+    said = [watch.add(frames(*labelled), frames(*pseudo)) for labelled, pseudo in steps]
+    return [one[0] if one else None for one in said]
+
+
+def checked(watch, *checks):
+    """What was said at each step, of pairs of labels compared and right ones."""
+    return [watch.add(frames(1), frames(1), PseudoLabelCheck(*check)) for check in checks]
 
 
 def test_none_for_so_many_steps_is_told_once():
@@ -129,3 +136,61 @@ def test_an_alarm_stays_while_people_label_nothing(labelled, before, alarm):
 
     assert said == [None, None]
     assert watch.alarm == alarm
+
+
+def test_mostly_wrong_ones_are_told_once_and_so_is_that_they_are_mostly_right_again():
+    watch = PseudoLabelMonitor(2, flood=10)
+
+    said = checked(watch, (10, 4), (10, 5), (10, 4), (10, 7))
+
+    assert said[0] == said[2] == []
+    assert said[1] == [
+        "Pseudo labels are mostly wrong: in the last 2 steps 9 of 20 that the labeller would have written on labelled "
+        "frames were right. Raise efficient_cls.score_threshold, so that only surer ones are written, or set "
+        "efficient_cls.pseudo_labels to false."
+    ]
+    assert said[3] == [
+        "Pseudo labels are mostly right again: in the last 2 steps 11 of 20 that the labeller would have written on "
+        "labelled frames were right."
+    ]
+
+
+@pytest.mark.parametrize("check", [(19, 0), (20, 10)], ids=["too few", "half of them right"])
+def test_a_few_wrong_ones_or_half_of_them_are_no_news(check):
+    assert checked(PseudoLabelMonitor(1, flood=10), check) == [[]]
+
+
+def test_while_too_few_are_compared_the_verdict_stays():
+    watch = PseudoLabelMonitor(1, flood=10)
+    checked(watch, (20, 0))
+
+    assert checked(watch, (19, 19), (0, 0)) == [[], []]
+    assert watch.mostly_wrong
+
+
+def test_none_and_mostly_wrong_can_be_told_at_once():
+    watch = PseudoLabelMonitor(1, flood=10)
+
+    said = watch.add(frames(1), frames(0), PseudoLabelCheck(20, 0))
+
+    assert [one.partition(":")[0] for one in said] == ["Pseudo labels have collapsed", "Pseudo labels are mostly wrong"]
+
+
+def test_gone_on_from_a_state_what_was_compared_still_counts():
+    one, two = PseudoLabelMonitor(2, flood=10), PseudoLabelMonitor(2, flood=10)
+    checked(one, (10, 4))
+    two.load_state_dict(one.state_dict())
+
+    assert len(checked(two, (10, 4))[0]) == 1
+    one.load_state_dict(two.state_dict())
+    assert checked(one, (10, 4)) == [[]]
+
+
+def test_a_state_of_before_anything_was_compared_is_gone_on_from():
+    watch = PseudoLabelMonitor(2, flood=10)
+    checked(watch, (20, 0))
+
+    watch.load_state_dict({"alarm": None, "counts": [[1, 1, 1, 1]]})
+
+    assert not watch.mostly_wrong
+    assert checked(watch, (19, 0)) == [[]]

@@ -19,7 +19,6 @@ from leocod.report.figures import (
     draw_heat_map,
     draw_precision_when_away,
     find_spans,
-    measure_quality,
     shorten_name,
     style_line,
 )
@@ -54,28 +53,6 @@ def test_time_away_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
 
     assert svg == draw_precision_when_away([as_if_labels_were_all])
     assert svg != draw_precision_when_away([usual])
-
-
-def test_counts_are_added_up_before_dividing(a_run: MakeRun) -> None:
-    run = Run.load(a_run())
-
-    steps, precision, recall = measure_quality(run, windows=2)
-
-    # Right ones per step: 4 to 8 in the first half of the stream, six steps each; 15 given, 28 to be found.
-    assert steps == [15.0, 45.0]
-    assert precision[0] == pytest.approx(100 * (4 + 5 + 6 + 7 + 8) / 5 / 15)
-    assert recall[0] == pytest.approx(100 * (4 + 5 + 6 + 7 + 8) / 5 / 28)
-
-
-def test_a_window_without_pseudo_labels_has_no_precision(a_run: MakeRun) -> None:
-    path = a_run()
-    events = path / "events.jsonl"
-    events.write_text(events.read_text().replace('"labels": 15, "right": 4', '"labels": 0, "right": 0'))
-
-    _, precision, recall = measure_quality(Run.load(path))
-
-    assert np.isnan(precision[0])
-    assert recall[0] == 0.0
 
 
 def test_long_names_are_shortened() -> None:

@@ -273,3 +273,22 @@ def test_the_diagnosis_needs_the_truth_about_every_frame(tmp_path: Path) -> None
 
     with pytest.raises(InvalidConfig, match="nobody has labelled frame 1 of"):
         experiment.learner.learn(step)
+
+
+def test_the_classes_that_the_starting_weights_know_are_told_where_pseudo_labels_are_counted() -> None:
+    config = small("detector.weights=start")
+    known = config.detector.find().known_classes(config.detector.options)
+    parts = build(config).parts
+
+    assert parts.known_classes == tuple(name for name in parts.evaluator.classes if name in known)
+    assert build(small("detector.weights=null")).parts.known_classes == ()
+    assert build(small("efficient_cls=null")).parts.known_classes is None
+
+
+def test_in_a_diagnosis_the_labeller_is_not_checked() -> None:
+    def check(*texts: str) -> object:
+        experiment = build(small(*texts))
+        return experiment.learner.learn(next(experiment.stream.arrivals()).step).check
+
+    assert check() is not None
+    assert check("diagnosis=right_labels") is None

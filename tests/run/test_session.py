@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import yaml
 from digests import digests
 
 from leocod.benchmarks.wander import Wander
-from leocod.detectors.tiny import Tiny
+from leocod.detectors.tiny import START, Tiny
 from leocod.errors import Diverged, Interrupted, InvalidConfig, InvalidRun, SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepArrived, StepFinished, StepLearned, StreamEnded
@@ -564,3 +565,23 @@ def test_a_run_of_before_labellers_and_sinks_had_names_is_resumed(whole, tmp_pat
     resume_experiment(load_run_config(run / "config.yaml"), run)
 
     assert digests(run) == whole()
+
+
+def test_pseudo_labels_are_counted_by_what_the_starting_weights_knew_also_when_those_are_gone(tmp_path):
+    weights = tmp_path / START.name
+    shutil.copy(START, weights)
+    config = configured(f"detector.weights={weights}", "benchmark.classes=6", "benchmark.instances=8")
+    whole = run_experiment(config, tmp_path / "whole")
+
+    broken_off(tmp_path / "run", config, StepLearned, 2)
+    weights.unlink()
+    resumed = resume_experiment(config, tmp_path / "run")
+
+    assert whole.pseudo_label_groups["known"].frames == whole.pseudo_label_counts.frames > 0
+    assert len(whole.pseudo_label_periods) == 2
+    assert (resumed.pseudo_label_groups, resumed.pseudo_label_periods, resumed.pseudo_label_check) == (
+        *(whole.pseudo_label_groups, whole.pseudo_label_periods),
+        whole.pseudo_label_check,
+    )
+    assert told(tmp_path / "run")[0]["known_classes"] == told(tmp_path / "whole")[0]["known_classes"] != []
+    assert read_newest_checkpoint(tmp_path / "run" / "checkpoints")[1]["known_classes"]

@@ -53,7 +53,14 @@ def test_each_event_that_says_something_is_a_line_with_its_name(events: list[Eve
         *("RunStarted", "StepLearned", "Evaluated", "StepLearned", "Evaluated", "Warned", "RunFinished")
     ]
     assert written[0]["classes"] == ["mug", "chair", "dog"]
-    assert written[1]["audit"] == {"frames": 3, "labels": 4, "right": 3, "objects": 6}
+    assert written[1]["audit"] == {
+        "frames": 3,
+        "labels": 4,
+        "right": 3,
+        "objects": 6,
+        "by_class": {"0": [3, 3, 4], "2": [1, 0, 2]},
+    }
+    assert written[1]["check"] == {"labels": 2, "right": 1}
     assert written[1]["refused"] is None
     assert written[2]["ap_by_class"] == {"mug": 0.5, "chair": 0.25, "dog": None}
     assert written[5] == {"event": "Warned", "step": 1, "what": "odd"}

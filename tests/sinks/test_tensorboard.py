@@ -45,7 +45,26 @@ def test_a_step_gives_losses_times_memory_and_pseudo_label_quality(events: list[
         "memory/bytes": 1000.0,
         "pseudo labels/precision": 0.75,
         "pseudo labels/recall": 0.5,
+        "pseudo labels/precision on labelled frames": 0.5,
     }
+
+
+def test_known_and_new_classes_have_curves_of_their_own(events: list[Event], tmp_path: Path) -> None:
+    learned = next(event for event in events if isinstance(event, StepLearned))
+
+    shown = scalars(learned, {"known": {0}, "new": {1, 2}})
+
+    assert {name: value for name, value in shown.items() if name.endswith("classes")} == {
+        "pseudo labels/precision of known classes": 1.0,
+        "pseudo labels/recall of known classes": 0.75,
+        "pseudo labels/precision of new classes": 0.0,
+        "pseudo labels/recall of new classes": 0.0,
+    }
+    with curves(tmp_path) as sink:
+        for event in events:
+            sink(event)
+    (file,) = (tmp_path / "tensorboard").iterdir()
+    assert b"pseudo labels/recall of new classes" in file.read_bytes()
 
 
 def test_the_metrics_of_a_run_are_a_point_each_and_an_undefined_one_is_none(tmp_path: Path) -> None:

@@ -1,31 +1,43 @@
-"""How right pseudo labels were, compared with the hidden truth. No learner gets to see this."""
+"""How right pseudo labels are: by the hidden truth, which no learner gets to see, or by what a person has labelled."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 
 from leocod.boxes import pairwise_iou
-from leocod.events import PseudoLabelAudit
+from leocod.events import ClassCounts, PseudoLabelAudit, PseudoLabelCheck
 from leocod.types import Labels
 
 
 def audit_pseudo_labels(
     pseudo: Mapping[int, Labels], truth: Mapping[int, Labels], iou: float = 0.5
 ) -> PseudoLabelAudit:
-    """Counts over the pseudo-labelled frames: labels given, right ones, and objects that were there to find.
+    """Counts over all frames that the labeller looked at: labels written, right ones, and objects that were there.
 
     precision = right / labels, recall = right / objects. Frames that are not in `truth` are not counted: nobody can
     tell how right their labels are.
     """
-    known = {frame: labels for frame, labels in pseudo.items() if frame in truth}
+    known = [(labels, truth[frame]) for frame, labels in pseudo.items() if frame in truth]
+    labels = Counter(number for one, _ in known for number in one.classes.tolist())
+    right = Counter(number for one, true in known for number in one.classes[match_labels(one, true, iou)].tolist())
+    objects = Counter(number for _, true in known for number in true.classes.tolist())
     return PseudoLabelAudit(
         frames=len(known),
-        labels=sum(len(labels) for labels in known.values()),
-        right=sum(int(match_labels(labels, truth[frame], iou).sum()) for frame, labels in known.items()),
-        objects=sum(len(truth[frame]) for frame in known),
+        labels=labels.total(),
+        right=right.total(),
+        objects=objects.total(),
+        by_class={
+            number: ClassCounts(labels[number], right[number], objects[number]) for number in sorted(labels | objects)
+        },
     )
+
+
+def check_labels(found: Labels, given: Labels) -> PseudoLabelCheck:
+    """What was found in a frame, by what a person says is there."""
+    return PseudoLabelCheck(len(found), int(match_labels(found, given).sum()))
 
 
 def match_labels(labels: Labels, truth: Labels, iou: float = 0.5) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import METRICS, Direction, Metric
+from leocod.events import PseudoLabelAudit
 
 MOST_STEPS = 10**8
 MOST_METRICS = 100
@@ -71,6 +72,44 @@ class Counts(Stored):
     right: Count
     objects: Count
 
+    @classmethod
+    def of(cls, audit: PseudoLabelAudit) -> Counts:
+        """Of an audit, all classes together."""
+        return cls(frames=audit.frames, labels=audit.labels, right=audit.right, objects=audit.objects)
+
+    @property
+    def precision(self) -> float | None:
+        """How many of the labels were right, from 0 to 1; None without labels."""
+        return self.right / self.labels if self.labels else None
+
+    @property
+    def recall(self) -> float | None:
+        """How many of the objects got a right label, from 0 to 1; None without objects."""
+        return self.right / self.objects if self.objects else None
+
+
+class PseudoLabelPeriod(Stored):
+    """How right pseudo labels were from one evaluation to the next: all, and by what the starting weights know.
+
+    A label counts for the class that it says, and an object for its class; frames are those looked at, in each group.
+    """
+
+    first_step: StepNumber
+    last_step: StepNumber
+    """The one after which the evaluation came."""
+    all: Counts
+    known: Counts
+    """Of classes that the starting weights know."""
+    new: Counts
+    """Of the other classes."""
+
+
+class CheckCounts(Stored):
+    """What the labeller would have written on labelled frames, and how much of it a person's labels call right."""
+
+    labels: Count
+    right: Count
+
 
 class Results(Stored):
     """What came out of a run."""
@@ -102,6 +141,12 @@ class Results(Stored):
     evaluations: list[Evaluation]
     pseudo_label_counts: Counts | None = None
     """Over the whole run; None where there were no pseudo labels, or where a run has gone on that did not count."""
+    pseudo_label_groups: dict[str, Counts] = Field({}, max_length=2)
+    """The same by `known` and `new` class, as in a period; empty where nobody says what the starting weights know."""
+    pseudo_label_periods: list[PseudoLabelPeriod] = []
+    """One for each stretch between evaluations, in order; empty where there are no groups."""
+    pseudo_label_check: CheckCounts | None = None
+    """What the learner can tell by itself; None where it was not asked, or where a run has gone on that did not ask."""
     seconds: Seconds
     seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
     memory_bytes: Count | None = None

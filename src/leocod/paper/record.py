@@ -46,7 +46,7 @@ class RunRecord(Settings):
     pseudo_right: int | None = None
     """Pseudo labels that are right by the hidden truth."""
     pseudo_objects: int | None = None
-    """True objects in the frames that were pseudo-labelled."""
+    """True objects in the unlabelled frames that the labeller looked at."""
     commit: str = ""
     """Commits of the code that started and resumed it."""
     threads: int | None = None

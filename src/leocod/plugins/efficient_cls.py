@@ -17,6 +17,8 @@ from pydantic import Field, model_validator
 from torchvision.ops import batched_nms
 
 from leocod.detectors.base import Detector
+from leocod.evaluation.audit import check_labels
+from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
@@ -73,7 +75,8 @@ class EfficientCLSOptions(Settings):
     empty_frames: bool = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
     watch_steps: int = Field(50, ge=1)
-    """Steps over which pseudo labels are compared with labels: none at all, or far too many, raise a warning."""
+    """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
+    warning."""
     flood: float = Field(5.0, gt=1)
     """Far too many: so many times the objects that labelled frames show."""
     pause: bool = False
@@ -129,7 +132,9 @@ class EfficientCLS(Wrapper[Strategy]):
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
         found = self.pseudo_label(step)
-        warning = self.monitor.add(step.labelled("human"), found)
+        # Before the step is learnt: afterwards the labeller has seen the answer.
+        check = self._check_labeller(step) if found else None
+        warnings = self.monitor.add(step.labelled("human"), found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
@@ -142,8 +147,9 @@ class EfficientCLS(Wrapper[Strategy]):
             self.consolidate()
         return replace(
             learned,
-            pseudo={frame.id: labels for frame, labels in pseudo},
-            warnings=(*learned.warnings, *([warning] if warning else [])),
+            pseudo={frame.id: labels for frame, labels in found},
+            warnings=(*learned.warnings, *warnings),
+            check=check,
             seconds={
                 **learned.seconds,
                 "pseudo labels": labelled - began,
@@ -186,6 +192,18 @@ class EfficientCLS(Wrapper[Strategy]):
             *((frame, _scale(labels, frames * share / len(labelled))) for frame, labels in labelled),
             *((frame, _scale(labels, frames * (1 - share) / len(pseudo))) for frame, labels in pseudo),
         ]
+
+    def _check_labeller(self, step: Step) -> PseudoLabelCheck | None:
+        """What the labeller would have written on the first labelled frame; None for a labeller from outside.
+
+        One frame, so that it costs little. In a call of its own: a frame of another size beside them would pad the
+        frames to label, and change the last digits of what is found there.
+        """
+        labelled = step.labelled("human")
+        if self.labeller != self._label_confident or not labelled:
+            return None
+        frame, given = labelled[0]
+        return check_labels(self._label_confident([frame])[0], given)
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from leocod.events import PseudoLabelAudit
+from leocod.events import ClassCounts, PseudoLabelAudit
 from leocod.files.paths import is_inside
 from leocod.files.run_directory import list_packed_events
 from leocod.files.run_files import make_damage_error, read_lines
@@ -18,6 +18,7 @@ from leocod.report.schemas import (
     LONGEST_LINE,
     MOST_CELLS,
     MOST_TOLD_CELLS,
+    Audit,
     Evaluated,
     Learned,
     Started,
@@ -36,6 +37,8 @@ class EventLog:
 
     classes: tuple[str, ...] = ()
     single_pass: bool = True
+    known_classes: tuple[str, ...] | None = None
+    """Those that the starting weights know; None where nobody says."""
     present: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Step -> classes in its frames, labelled or not."""
     labelled: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -80,16 +83,18 @@ class EventLog:
         if self.classes not in ((), tuple(started.classes)):
             raise make_damage_error(file, f"{place}other classes than before")
         self.classes, self.single_pass = tuple(started.classes), started.single_pass
+        self.known_classes = None if started.known_classes is None else tuple(started.known_classes)
 
     def _learn(self, learned: Learned, file: Path, place: str) -> None:
-        stranger = max([*learned.present, *learned.labelled], default=-1)
+        audited = (learned.audit.by_class if learned.audit else None) or {}
+        stranger = max([*learned.present, *learned.labelled, *audited], default=-1)
         if stranger >= len(self.classes):
             raise make_damage_error(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
         self.present[learned.step] = tuple(learned.present)
         self.labelled[learned.step] = tuple(learned.labelled)
         self.audits.pop(learned.step, None)
         if learned.audit is not None:
-            self.audits[learned.step] = PseudoLabelAudit(**learned.audit.model_dump())
+            self.audits[learned.step] = _to_audit(learned.audit)
         if learned.refused is not None:
             self.warnings.append(f"Step {learned.step + 1}: not learnt, {learned.refused}.")
 
@@ -99,6 +104,12 @@ class EventLog:
         most = max(MOST_CELLS, 2 * len(self.classes) * (len(self.present) + evaluations))
         if cells > min(most, MOST_TOLD_CELLS):
             raise make_damage_error(file, f"steps: too many for the {len(self.present)} that events.jsonl tells of")
+
+
+def _to_audit(stored: Audit) -> PseudoLabelAudit:
+    by_class = stored.by_class
+    counts = None if by_class is None else {number: ClassCounts(*one) for number, one in by_class.items()}
+    return PseudoLabelAudit(stored.frames, stored.labels, stored.right, stored.objects, counts)
 
 
 def validate(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:

@@ -18,7 +18,6 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
-from leocod.events import PseudoLabelAudit
 from leocod.report.reading import Run, name_ap, name_last_seen
 
 COLOURS = (
@@ -209,39 +208,6 @@ def draw_precision_when_away(runs: Sequence[Run]) -> Markup:
             axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
 
     return draw_axes(f"{name_ap(runs)} against steps since last seen", 3.2, draw)
-
-
-def draw_pseudo_label_quality(runs: Sequence[Run]) -> Markup:
-    """Precision (solid) and recall (dashed) of the pseudo labels, over windows of steps."""
-
-    def draw(axes: Axes) -> None:
-        shown = [(number, run) for number, run in enumerate(runs) if run.audits]
-        for number, run in shown:
-            steps, precision, recall = measure_quality(run)
-            axes.plot(steps, precision, **style_line(number), markersize=3)
-            axes.plot(steps, recall, color=pick_colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
-        axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
-        kinds = [
-            f"{run.name}: {kind}" if len(runs) > 1 else kind for _, run in shown for kind in ("precision", "recall")
-        ]
-        put_legend(axes, axes.lines, kinds, columns=2)
-
-    return draw_axes("Precision and recall of the pseudo labels over time", 3.0 + 0.2 * (len(runs) > 1), draw)
-
-
-def measure_quality(run: Run, windows: int = 30) -> tuple[list[float], list[float], list[float]]:
-    """Middle of each window in steps learnt, precision and recall in percent; NaN where there was nothing to count.
-
-    Counts are added up within a window before dividing: a step with a single pseudo label is no step with 100 %.
-    """
-    edges = np.unique(np.linspace(0, max(run.audits) + 1, windows + 1).astype(int))
-    steps, precision, recall = [], [], []
-    for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        audit = PseudoLabelAudit.together(counts for step, counts in run.audits.items() if start <= step < end)
-        steps.append((start + end) / 2)
-        precision.append(100 * audit.right / audit.labels if audit.labels else np.nan)
-        recall.append(100 * audit.right / audit.objects if audit.objects else np.nan)
-    return steps, precision, recall
 
 
 def average_neighbours(

@@ -19,7 +19,7 @@ from leocod.evaluation.error_breakdown import ErrorCounts
 from leocod.evaluation.history import History
 from leocod.evaluation.metrics.forgetting import compute_by_class
 from leocod.evaluation.results import ClassScores, Results
-from leocod.events import PseudoLabelAudit
+from leocod.events import PseudoLabelAudit, group_classes
 from leocod.files import documents
 from leocod.files.paths import explain_absence
 from leocod.files.run_files import make_damage_error, make_legible, read_json, read_text
@@ -52,6 +52,8 @@ class Run:
     """Whether every frame came once."""
     audits: Mapping[int, PseudoLabelAudit]
     """Step -> how right its pseudo labels were."""
+    known_classes: tuple[str, ...] | None
+    """Those that the starting weights know; None where nobody says."""
     warnings: tuple[str, ...]
     """What looked wrong on the way, and what could not be learnt, with its step."""
     environment: Mapping[str, Any]
@@ -75,6 +77,7 @@ class Run:
             labelled=log.labelled,
             single_pass=log.single_pass,
             audits=log.audits,
+            known_classes=log.known_classes,
             warnings=tuple(log.warnings),
             environment=_read_optional(path / "environment.json", path, ENVIRONMENT) or {},
             samples=_read_optional(path / "samples" / "samples.json", path, SAMPLES) or (),
@@ -90,6 +93,16 @@ class Run:
     def audit(self) -> PseudoLabelAudit:
         """How right all pseudo labels of the run were."""
         return PseudoLabelAudit.together(self.audits.values())
+
+    @cached_property
+    def audits_by_group(self) -> Mapping[str, Mapping[int, PseudoLabelAudit]]:
+        """The audits of `known` and of `new` classes; empty where nobody says which are known, or counted by class."""
+        if any(audit.by_class is None for audit in self.audits.values()) or not self.audits:
+            return {}
+        return {
+            name: {step: part for step, audit in self.audits.items() if (part := audit.select(classes)) is not None}
+            for name, classes in group_classes(self.classes, self.known_classes).items()
+        }
 
     @property
     def evaluated_steps(self) -> list[int]:

@@ -60,6 +60,13 @@ class Started(Stored):
 
     classes: list[str] = Field(min_length=1, max_length=MOST_CLASSES)
     single_pass: bool = True
+    known_classes: list[str] | None = Field(None, max_length=MOST_CLASSES)
+
+
+class Audit(Counts):
+    """How right the pseudo labels of a step were; earlier versions did not count by class."""
+
+    by_class: dict[ClassNumber, tuple[Count, Count, Count]] | None = Field(None, max_length=MOST_CLASSES)
 
 
 class Learned(Stored):
@@ -68,7 +75,7 @@ class Learned(Stored):
     step: StepNumber
     present: list[Count]
     labelled: list[Count]
-    audit: Counts | None = None
+    audit: Audit | None = None
     refused: str | None = None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from leocod.evaluation.error_breakdown import LOWEST_SCORE, NEAR, RIGHT, ErrorCounts
-from leocod.report import figures
+from leocod.report import figures, label_quality
 from leocod.report.reading import Run, name_ap, name_last_seen
 
 
@@ -141,11 +141,15 @@ def show_pseudo_labels(runs: Sequence[Run]) -> Section:
     title = "How right the pseudo labels were"
     note = (
         "Compared with the hidden truth: same class, IoU at least 0.5. Precision: how many of the labels were right. "
-        "Recall: how many of the objects in these frames got a right one. Counts are added up over windows of steps."
+        "Recall: how many of the objects got a right one, over all unlabelled frames that the labeller looked at, also "
+        "those that it left empty and those left out of training. A label counts for the class that it says. In the "
+        "curves, counts are added up over windows of steps. On labelled frames: what the labeller would have written "
+        "there, by the person's labels; the run can tell this by itself."
     )
     if not any(run.audits for run in runs):
         return Section(title, note, missing="No pseudo labels were given.")
-    return Section(title, note, (("", figures.draw_pseudo_label_quality(runs)),))
+    totals = Grid(label_quality.HEAD, label_quality.list_totals(runs))
+    return Section(title, note, label_quality.draw_curves(runs), (totals,))
 
 
 def show_seconds(runs: Sequence[Run]) -> Section:

@@ -78,6 +78,7 @@ def drive(
         parts.stream.length,
         first_step=begin.step,
         single_pass=parts.learner.single_pass,
+        known_classes=parts.known_classes,
     )
     events = run_stream(parts.stream, parts.learner, parts.evaluator, begin.step, unfinished=begin.unfinished)
     if results is not None:

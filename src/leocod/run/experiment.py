@@ -30,6 +30,7 @@ from leocod.stream.recorded import Stream, describe_stream
 from leocod.stream.reshuffled import Reshuffled
 from leocod.training import distributed
 from leocod.types import Frame, Labels
+from leocod.weights.names import find_row
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Experiment:
     stream: Steps
     learner: Learner
     evaluator: Evaluator
+    known_classes: tuple[str, ...] | None = None
+    """The benchmark's classes that the starting weights know; None where nothing depends on it."""
 
     @property
     def parts(self) -> Parts:
@@ -88,6 +91,7 @@ class Experiment:
             bad_steps=config.bad_steps,
             threads=config.threads,
             device=config.device,
+            known_classes=self.known_classes,
             lost_test_frames=self.benchmark.lost_test_frames,
         )
 
@@ -117,7 +121,15 @@ def build(config: ExperimentConfig) -> Experiment:
         start=config.evaluate.start,
         prequential=config.evaluate.prequential,
     )
-    return Experiment(config, benchmark, labeller, observed if config.diagnosis else stream, learner, evaluator)
+    return Experiment(
+        config,
+        benchmark,
+        labeller,
+        observed if config.diagnosis else stream,
+        learner,
+        evaluator,
+        list_known_classes(config, benchmark.classes),
+    )
 
 
 def build_labeller(config: ExperimentConfig, benchmark: Benchmark) -> Labeller:
@@ -133,6 +145,17 @@ def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy
     detector = kind(known, options, seed=seeds.detector)
     detector.to(distributed.choose_device(config.device), config.precision, config.frames_at_once)
     return config.strategy.build(detector, seed=seeds.strategy)
+
+
+def list_known_classes(config: ExperimentConfig, classes: Sequence[str]) -> tuple[str, ...] | None:
+    """Those of the classes that the detector knows from its starting weights, however they are spelt there.
+
+    None without pseudo labels: nothing is counted by it, and a large file of weights need not be read twice.
+    """
+    if config.efficient_cls is None or not config.efficient_cls.pseudo_labels:
+        return None
+    known = config.detector.find().known_classes(config.detector.options)
+    return tuple(name for name in classes if find_row(name, known) is not None)
 
 
 def wrap(

@@ -76,5 +76,8 @@ class Parts:
     """Steps in a row whose loss or gradient is not finite, after which the run stops."""
     threads: int = 1
     device: str = "cpu"
+    known_classes: tuple[str, ...] | None = None
+    """The stream's classes that the starting weights know: pseudo labels are counted apart for them and for the others.
+    None: nobody says, and they are not."""
     lost_test_frames: int = 0
     """Test frames that cannot be used."""

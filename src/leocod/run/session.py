@@ -109,6 +109,7 @@ def _resume(
         parts = rebuild(saved)
         if saved is not None:
             _refuse_other_data(parts, *saved)
+            parts = _restore_known_classes(parts, saved[1])
         if distributed.rank():
             _follow(parts, out, saved)
             return None
@@ -231,6 +232,12 @@ def _refuse_other_data(parts: Parts, path: Path, state: Mapping[str, Any]) -> No
             f"{before[1]} steps; now there are {now[0]} classes and {now[1]} steps, or other names. Put the data back, "
             "or start a new run."
         )
+
+
+def _restore_known_classes(parts: Parts, state: Mapping[str, Any]) -> Parts:
+    """As at the start: the weights that told them may be gone. Earlier versions did not ask."""
+    known = state.get("known_classes")
+    return replace(parts, known_classes=None if known is None else tuple(known))
 
 
 def _find_last_evaluated(saved: Saved) -> int:

@@ -9,7 +9,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field
 
 from leocod.errors import InvalidRun
-from leocod.events import Event, PseudoLabelAudit, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
+from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
 from leocod.files.atomic import append, atomic_write
 from leocod.files.run_directory import list_packed_events, packed_path
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
@@ -136,7 +136,7 @@ def as_mapping(event: Event) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, PseudoLabelAudit):
+    if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}

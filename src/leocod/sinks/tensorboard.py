@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Mapping
 from itertools import count
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from leocod.events import Evaluated, Event, Scored, StepLearned
+from leocod.events import Evaluated, Event, PseudoLabelAudit, RunStarted, Scored, StepLearned
 from leocod.files.atomic import append
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
+
+NO_GROUPS: Mapping[str, Collection[int]] = MappingProxyType({})
 
 
 class TensorBoard(BaseSink):
@@ -28,14 +31,17 @@ class TensorBoard(BaseSink):
         self.folder = run.directory.tensorboard
         self._writer: Any = None
         self._thinning = Thinning()
+        self._groups = NO_GROUPS
 
     def __enter__(self) -> Self:
         self._writer = CurveFile(self.folder)
         return self
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._groups = event.groups
         if self._thinning.keeps(event):
-            for name, value in scalars(event).items():
+            for name, value in scalars(event, self._groups).items():
                 self._writer.add_scalar(name, value, event.step)
 
     def __exit__(
@@ -73,8 +79,13 @@ class CurveFile:
         os.close(self._file)
 
 
-def scalars(event: StepLearned | Evaluated | Scored) -> dict[str, float]:
-    """The curves' next values; of the metrics of a run there is one value each."""
+def scalars(
+    event: StepLearned | Evaluated | Scored, groups: Mapping[str, Collection[int]] = NO_GROUPS
+) -> dict[str, float]:
+    """The curves' next values; of the metrics of a run there is one value each.
+
+    `groups`: name -> classes whose pseudo labels have curves of their own.
+    """
     if isinstance(event, Scored):
         return {f"scores/{name}": value for name, value in event.scores.items() if value is not None}
     if isinstance(event, Evaluated):
@@ -84,8 +95,17 @@ def scalars(event: StepLearned | Evaluated | Scored) -> dict[str, float]:
     values = {f"loss/{name}": value for name, value in event.losses.items()}
     values |= {f"seconds/{name}": value for name, value in event.seconds.items()}
     values["memory/bytes"] = float(event.memory_bytes)
-    if event.audit is not None and event.audit.labels:
-        values["pseudo labels/precision"] = event.audit.right / event.audit.labels
-    if event.audit is not None and event.audit.objects:
-        values["pseudo labels/recall"] = event.audit.right / event.audit.objects
+    if event.audit is not None:
+        values |= _measure(event.audit, "")
+        for name, classes in groups.items():
+            if (part := event.audit.select(classes)) is not None:
+                values |= _measure(part, f" of {name} classes")
+    if event.check is not None and event.check.labels:
+        values["pseudo labels/precision on labelled frames"] = event.check.right / event.check.labels
     return values
+
+
+def _measure(audit: PseudoLabelAudit, ending: str) -> dict[str, float]:
+    """Precision and recall of pseudo labels, as far as there is something to divide by."""
+    totals = {"precision": audit.labels, "recall": audit.objects}
+    return {f"pseudo labels/{name}{ending}": audit.right / total for name, total in totals.items() if total}

@@ -128,9 +128,12 @@ def test_pseudo_labels_are_added_up(events: list[Event], tmp_path: Path) -> None
 
 
 def test_without_pseudo_labels_there_are_no_counts(events: list[Event], tmp_path: Path) -> None:
-    bare = [replace(event, audit=None) if isinstance(event, StepLearned) else event for event in events]
+    bare = [replace(event, audit=None, check=None) if isinstance(event, StepLearned) else event for event in events]
 
-    assert results(bare, tmp_path).pseudo_label_counts is None
+    content = results(bare, tmp_path)
+
+    assert (content.pseudo_label_counts, content.pseudo_label_check) == (None, None)
+    assert (content.pseudo_label_groups, content.pseudo_label_periods) == ({}, [])
 
 
 def test_forgetfulness_is_of_the_classes_that_stayed_away(events: list[Event], tmp_path: Path) -> None:

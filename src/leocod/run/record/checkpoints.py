@@ -73,6 +73,7 @@ class Checkpoints(BaseSink):
             "finished": finished,
             "classes": list(self._started.classes) if self._started else [],
             "steps": self._started.steps if self._started else 0,
+            "known_classes": self._list_known_classes(),
             "config": self.config,
             "learner": self.learner.state_dict(),
             "stream": dict(self._stream_state),
@@ -80,3 +81,7 @@ class Checkpoints(BaseSink):
             "torch_random": torch.get_rng_state(),
             "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         }
+
+    def _list_known_classes(self) -> list[str] | None:
+        known = self._started.known_classes if self._started else None
+        return None if known is None else list(known)

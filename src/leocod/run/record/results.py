@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
 from leocod.evaluation.continual import Table, mean_of_known
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import Metric, compute_metrics, or_none
-from leocod.evaluation.results import ClassScores, Counts, Evaluation, MetricWords, Results
-from leocod.events import (
-    Evaluated,
-    Event,
-    PseudoLabelAudit,
-    RunFinished,
-    Scored,
-    StepFinished,
-    StepLearned,
-    Warned,
-)
+from leocod.evaluation.results import ClassScores, Evaluation, MetricWords, Results
+from leocod.events import Evaluated, Event, RunFinished, Scored, StepFinished, StepLearned, Warned
 from leocod.files.atomic import write_json
 from leocod.report.detections import read_prequential
 from leocod.run.record.history import HistoryRecorder
+from leocod.run.record.pseudo_labels import PseudoLabelTally
 from leocod.sinks.base import BaseSink
 
 
@@ -33,9 +24,6 @@ class LabelCount(Protocol):
 
     @property
     def count(self) -> int: ...
-
-
-NOTHING = PseudoLabelAudit(0, 0, 0, 0)
 
 
 class ResultsFile(BaseSink):
@@ -68,22 +56,18 @@ class ResultsFile(BaseSink):
         self._skipped: set[int] = set()
         self._refused = 0
         self._warnings = 0
-        self._audit: PseudoLabelAudit | None = None
-        """Of all pseudo labels so far."""
-        self._audit_known = True
-        """Not in a run that goes on from a version that did not add them up."""
+        self._pseudo_labels = PseudoLabelTally()
         self._scores: Mapping[str, float | None] | None = None
 
     def __call__(self, event: Event) -> None:
         self._record(event)
+        self._pseudo_labels(event)
         if isinstance(event, StepLearned):
             self._memory_bytes = event.memory_bytes
             self._refused += event.refused is not None
             self._skipped |= set(event.skipped)
             for name, seconds in event.seconds.items():
                 self._seconds[name] += seconds
-            if event.audit is not None:
-                self._audit = PseudoLabelAudit.together([self._audit or NOTHING, event.audit])
         elif isinstance(event, Evaluated):
             self._seconds["evaluate"] += event.seconds
         elif isinstance(event, Warned):
@@ -106,7 +90,6 @@ class ResultsFile(BaseSink):
     def _sum_up(self, event: RunFinished) -> Results:
         history = self._record.history()
         scores = self.compute_scores() if self._scores is None else dict(self._scores)
-        audit = self._audit if self._audit_known else None
         return Results(
             **self.about,
             steps=event.steps,
@@ -127,7 +110,7 @@ class ResultsFile(BaseSink):
                 Evaluation(step=step, **_name_classes(row, history.classes))
                 for step, row in zip(history.evaluated_steps, history.table, strict=True)
             ],
-            pseudo_label_counts=None if audit is None else Counts(**asdict(audit)),
+            **self._pseudo_labels.sum_up(),
             seconds=round(self._seconds_before + event.seconds, 3),
             seconds_by_part={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             memory_bytes=self._memory_bytes,
@@ -141,7 +124,7 @@ class ResultsFile(BaseSink):
             "skipped": sorted(self._skipped),
             "refused": self._refused,
             "warnings": self._warnings,
-            **({"audit": self._audit and asdict(self._audit)} if self._audit_known else {}),
+            **self._pseudo_labels.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
@@ -150,8 +133,7 @@ class ResultsFile(BaseSink):
         self._seconds_before = state["seconds"]
         self._memory_bytes, self._skipped = state["memory_bytes"], set(state["skipped"])
         self._refused, self._warnings = state["refused"], state["warnings"]
-        self._audit_known = "audit" in state
-        self._audit = PseudoLabelAudit(**state["audit"]) if state.get("audit") else None
+        self._pseudo_labels.load_state_dict(state)
 
 
 def add_scores(events: Iterable[Event], results: ResultsFile) -> Iterator[Event]:
