@@ -72,6 +72,16 @@ class Counts(Stored):
     objects: Count
 
 
+class PseudoLabelPeriod(Stored):
+    """How right the pseudo labels of some steps were: of all classes, of those that the start knows, of new ones."""
+
+    first_step: StepNumber
+    last_step: StepNumber
+    all: Counts
+    known: Counts
+    new: Counts
+
+
 class Results(Stored):
     """What came out of a run."""
 
@@ -102,6 +112,10 @@ class Results(Stored):
     evaluations: list[Evaluation]
     pseudo_label_counts: Counts | None = None
     """Over the whole run; None where there were no pseudo labels, or where a run has gone on that did not count."""
+    pseudo_label_groups: dict[str, Counts] = Field({}, max_length=100)
+    """Over the whole run, for the classes that the start knows ("known") and for the others ("new")."""
+    pseudo_label_periods: list[PseudoLabelPeriod] = Field([], max_length=1000)
+    """Over stretches of the run, in order."""
     seconds: Seconds
     seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
     memory_bytes: Count | None = None
