@@ -27,9 +27,9 @@ def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
     again = leocod("rpn-loss", *SMALL, "--jobs", "1", "--out", str(out))
 
     assert first.exit_code == 0, first.output
-    assert "(4 of 4, 0.0 s left)" in first.output
+    assert "(5 of 5, 0.0 s left)" in first.output
     assert "with RPN loss" in first.output
-    assert len(list((out / "cells").iterdir())) == 4
+    assert len(list((out / "cells").iterdir())) == 5
     assert again.exit_code == 0
     assert "finished (" not in again.output
     assert (out / "rpn-loss.md").read_bytes() == written
@@ -46,7 +46,7 @@ def test_a_cell_that_fails_is_named_and_the_others_are_in_the_table(tmp_path: Pa
 
     assert done.exit_code == 1
     assert "leocod: wander-offline-16of16-seed0 failed: " in done.output
-    assert len(list((out / "cells").glob("*/report.html"))) == 3
+    assert len(list((out / "cells").glob("*/report.html"))) == 4
     assert "| Offline Training | 100 % | – | – | – | – | – | – | 0 of 1 |" in (out / "rpn-loss.md").read_text()
 
 
@@ -56,7 +56,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(tmp_path: Path) -> None:
     done = leocod("rpn-loss", *SMALL, "--jobs", "2", "--dry-run", "--out", str(out))
 
     assert done.exit_code == 0, done.output
-    assert "4 of 4 cells to run, 2 at a time. How long they take is not known before" in done.output
+    assert "5 of 5 cells to run, 2 at a time. How long they take is not known before" in done.output
     assert "wander-offline-16of16-seed0" in done.output
     assert not (out / "cells").exists()
     assert not (out / "rpn-loss.md").exists()
@@ -66,7 +66,7 @@ def test_a_dry_run_says_how_long_it_takes_where_that_is_known(tmp_path: Path) ->
     done = leocod("rpn-loss", "--jobs", "2", "--dry-run", "--out", str(tmp_path / "out"))
 
     assert done.exit_code == 0, done.output
-    assert "4 of 4 cells to run, 2 at a time: about 5 min 4 s, by the published runs" in done.output
+    assert "5 of 5 cells to run, 2 at a time: about 7 min 36 s, by the published runs" in done.output
 
 
 OWN = """

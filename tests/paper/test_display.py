@@ -1,15 +1,20 @@
 from dataclasses import replace
 
-from leocod.paper.display import build_lines, explain_claims, explain_verdicts, list_differences
+from leocod.paper.display import build_lines, explain_claims, explain_intervals, explain_verdicts, list_differences
 from leocod.paper.outcome import Outcome
-from leocod.paper.table import Table, load_table
+from leocod.paper.record import RunRecord
+from leocod.paper.table import Claim, Table, load_table
 
 
 def test_a_line_has_mean_spread_and_the_difference_to_its_base(outcome: Outcome) -> None:
     bare, whole = build_lines(outcome)
 
     assert [str(figure) for figure in bare.ours] == ["30.5 ± 0.7", "20.0 ± 0.0", "1.0 ± 0.0"]
-    assert [str(figure) for figure in whole.ours] == ["33.5 ± 0.7 (+3.0)", "19.5 ± 0.0 (−0.5)", "−1.0 ± 0.0 (−2.0)"]
+    assert [str(figure) for figure in whole.ours] == [
+        "33.5 ± 0.7 (+3.0 [+3.0, +3.0])",
+        "19.5 ± 0.0 (−0.5 [−0.5, −0.5])",
+        "−1.0 ± 0.0 (−2.0 [−2.0, −2.0])",
+    ]
 
 
 def test_a_single_run_has_no_spread(outcome: Outcome) -> None:
@@ -27,7 +32,7 @@ def test_no_difference_is_neither_better_nor_worse(outcome: Outcome) -> None:
 
     figures = build_lines(Outcome(outcome.table, same))[1].ours
 
-    assert [(figure.change, figure.verdict) for figure in figures] == [("(+0.0)", "")] * 3
+    assert [(figure.change, figure.verdict) for figure in figures] == [("(+0.0 [+0.0, +0.0])", "")] * 3
 
 
 def test_the_papers_figures_have_differences_of_their_own(outcome: Outcome) -> None:
@@ -45,17 +50,58 @@ def test_differences_are_listed_on_average_and_run_by_run(outcome: Outcome) -> N
 
     assert (first, second) == ("whole", "bare")
     # Positive is better: less is forgotten.
-    assert amounts == ["+3.0 (+3.0, +3.0)", "−0.5 (−0.5, −0.5)", "+2.0 (+2.0, +2.0)"]
-    assert fewer == ["+13.0", "–", "–"]
+    assert amounts == [
+        "+3.0 [+3.0, +3.0] (+3.0, +3.0)",
+        "−0.5 [−0.5, −0.5] (−0.5, −0.5)",
+        "+2.0 [+2.0, +2.0] (+2.0, +2.0)",
+    ]
+    # Single runs, which differ by 1 point each: 1.96 * sqrt(2) to both sides.
+    assert fewer == ["+13.0 [+10.2, +15.8]", "–", "–"]
 
 
 def test_a_claim_names_its_source_and_the_verdict_on_the_papers_own_figures(outcome: Outcome) -> None:
     [claim] = explain_claims(outcome)
 
-    assert (claim.verdict.word, claim.source) == ("holds", "Somewhere. Its own figures: OAK within the spread.")
-    assert claim.comparisons == [("whole over bare", [("FAP +3.0 (+3.0, +3.0)", "holds")])]
+    assert (claim.verdict.word, claim.source) == ("holds", "Somewhere. Its own figures: OAK undecided.")
+    assert claim.comparisons == [("whole over bare", [("FAP +3.0 [+3.0, +3.0] (+3.0, +3.0)", "holds")])]
 
 
 def test_without_figures_of_the_paper_there_is_no_word_about_it(own_table: Table) -> None:
-    assert "the paper's own figures" in explain_verdicts(load_table("main"))
-    assert "the paper's own figures" not in explain_verdicts(own_table)
+    assert "The paper's own figures" in explain_verdicts(load_table("main"))
+    assert "The paper's own figures" not in explain_verdicts(own_table)
+
+
+def test_what_may_be_0_has_no_colour(outcome: Outcome) -> None:
+    """Given +9 and -1, when nobody knows more, then the mean of 4 may be chance."""
+    bare, whole = outcome.rows["bare"], outcome.rows["whole"]
+    apart = replace(whole, runs={(0, None): {"fap": 39.0}, (1, None): {"fap": 30.0}})
+
+    [figure, *_] = build_lines(Outcome(outcome.table, {"bare": bare, "whole": apart}))[1].ours
+
+    assert (figure.change, figure.verdict) == ("(+4.0 [−59.5, +67.5])", "")
+
+
+def test_the_margin_is_named_where_a_claim_has_one(own_table: Table) -> None:
+    claim = {"text": "t", "metrics": ["fap"], "no_better": [["whole", "bare"]], "margin": 0.5}
+    with_margin = own_table.model_copy(update={"claims": (Claim.model_validate(claim),)})
+
+    assert "within the margin (0.5 points)" in explain_verdicts(with_margin)
+    assert "margin" not in explain_verdicts(own_table)
+
+
+def test_it_is_said_what_the_intervals_rest_on_and_what_chance_does(outcome: Outcome) -> None:
+    record = RunRecord(run="a", seed=0, scores={}, by_class={"fap": {"mug": 1.0}})
+    with_classes = replace(outcome.rows["bare"], records={(0, None): record})
+    single = replace(outcome.rows["bare"], expected=1)
+
+    seeds_only = explain_intervals(outcome)
+    over_both = explain_intervals(Outcome(outcome.table, {**outcome.rows, "bare": with_classes}))
+    alone = explain_intervals(Outcome(outcome.table, {"bare": single}))
+
+    assert "over seeds only, as these runs have no figures by class on record" in seeds_only
+    assert (
+        "Chance alone moves a single run by about 1 point, and the difference of two by about 1.4 points." in seeds_only
+    )
+    assert "over seeds and classes." in over_both
+    assert "one run in common" in alone
+    assert "one run in common" not in seeds_only

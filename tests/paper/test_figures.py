@@ -339,7 +339,7 @@ def test_the_page_stands_alone_and_the_same_cells_give_the_same_files(finish: Wr
     policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
     template = (Path(report.__file__).parent / "template.html.j2").read_text()
 
-    numbers = ["figures.md", "figures.csv", "figures-runs.csv"]
+    numbers = ["figures.md", "figures.csv", "figures-runs.csv", "figures-classes.csv", "figures-over-time.csv"]
     assert [file.name for file in files] == [*numbers, "figures.html", "figure-bars.svg", "figure-over-time.svg"]
     assert [file.read_bytes() for file in write_figures(plan, table)] == first
     assert policy.findall(text) == policy.findall(template)

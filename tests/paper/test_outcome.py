@@ -1,10 +1,12 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from leocod.paper.outcome import Outcome, RowRuns, spread
+from leocod.paper.outcome import Difference, Outcome, RowRuns, Verdict, spread
 from leocod.paper.plan import Plan
+from leocod.paper.record import RunRecord
 from leocod.paper.table import Row, Table
 
 
@@ -21,27 +23,49 @@ def outcome(claim: Mapping[str, Any], **fap: list[float]) -> Outcome:
     return Outcome(table, runs)
 
 
+def with_classes(**runs: list[dict[str, float]]) -> Outcome:
+    """Rows by the FAP of each class, seed by seed."""
+    plain = outcome(BETTER, **{key: [sum(one.values()) / len(one) for one in values] for key, values in runs.items()})
+    rows = {}
+    for key, values in runs.items():
+        records = {
+            (seed, None): RunRecord(run=f"{key}{seed}", seed=seed, scores={}, by_class={"fap": one})
+            for seed, one in enumerate(values)
+        }
+        rows[key] = replace(plain.rows[key], records=records)
+    return Outcome(plain.table, rows)
+
+
+def difference_of(verdict: Verdict) -> Difference:
+    """Of its first comparison."""
+    difference = verdict.comparisons[0].difference
+    assert difference is not None
+    return difference
+
+
 BETTER = {"better": [["a", "b"]]}
+
+SINGLE = 1.959964 * 2**0.5
+"""How far the interval of two single runs reaches that differ by 1 point each."""
 
 
 @pytest.mark.parametrize(
     ("first", "second", "word"),
     [
-        ([12.0, 13.0, 14.0], [10.0, 11.0, 12.5], "holds"),
-        ([10.0, 11.0, 12.0], [12.0, 13.5, 14.0], "does not hold"),
-        # Two for, one against: the mean is above 0, but not above the spread.
-        ([12.0, 13.0, 9.0], [10.0, 11.0, 12.0], "within the spread"),
+        ([12.0, 13.0, 14.0], [10.0, 11.0, 12.2], "holds"),
+        ([10.0, 11.0, 12.0], [12.0, 13.2, 14.0], "does not hold"),
+        # Two for, one against: the mean is above 0, but its interval is not.
+        ([12.0, 13.0, 9.0], [10.0, 11.0, 12.0], "undecided"),
         ([], [10.0], "not run"),
-        ([12.0], [10.0], "holds"),
-        ([10.9], [10.0], "within the spread"),
-        ([8.0], [10.0], "does not hold"),
-        # However alike they are: what chance does to one run it does to the mean of two.
-        ([10.5, 11.4], [10.0, 11.0], "within the spread"),
+        # Single runs differ by 1 point each, so their difference by 1.4; 1.96 times that is 2.8.
+        ([13.0], [10.0], "holds"),
+        ([12.5], [10.0], "undecided"),
+        ([7.0], [10.0], "does not hold"),
+        # Two runs that agree on half a point, to a tenth: t with one degree of freedom is 12.7.
+        ([10.5, 11.4], [10.0, 11.0], "undecided"),
     ],
 )
-def test_a_row_is_better_when_the_difference_is_larger_than_its_spread(
-    first: list[float], second: list[float], word: str
-) -> None:
+def test_a_row_is_better_when_the_whole_interval_is_above_0(first: list[float], second: list[float], word: str) -> None:
     [verdict] = outcome(BETTER, a=first, b=second).judge_claims()
 
     assert verdict.word == word
@@ -52,39 +76,78 @@ def test_differences_are_taken_run_by_run() -> None:
     [verdict] = outcome(BETTER, a=[11.0, 51.0, 91.2], b=[10.0, 50.0, 90.0]).judge_claims()
 
     assert verdict.word == "holds"
-    assert verdict.comparisons[0].differences == pytest.approx((1.0, 1.0, 1.2))
+    assert difference_of(verdict).by_run == pytest.approx((1.0, 1.0, 1.2))
 
 
 def test_only_runs_that_both_rows_have_are_compared() -> None:
     [verdict] = outcome(BETTER, a=[20.0, 0.0], b=[10.0]).judge_claims()
 
-    assert verdict.comparisons[0].differences == (10.0,)
+    assert difference_of(verdict).by_run == (10.0,)
 
 
 def test_less_forgetting_is_better() -> None:
     [verdict] = outcome({**BETTER, "metrics": ["forgetting"]}, a=[-3.0], b=[2.0]).judge_claims()
 
     assert verdict.word == "holds"
-    assert verdict.comparisons[0].mean == 5.0
+    assert difference_of(verdict).mean == 5.0
+    assert difference_of(verdict).interval == pytest.approx((5.0 - SINGLE, 5.0 + SINGLE))
 
 
 def test_a_gain_is_compared_with_another_gain() -> None:
+    """Four single runs: chance counts four times."""
     claim = {"gains": [["a", "b", "c", "d"]]}
 
-    [more] = outcome(claim, a=[15.0], b=[10.0], c=[22.0], d=[20.0]).judge_claims()
-    [less] = outcome(claim, a=[12.0], b=[10.0], c=[25.0], d=[20.0]).judge_claims()
+    [more] = outcome(claim, a=[17.0], b=[10.0], c=[22.0], d=[20.0]).judge_claims()
+    [less] = outcome(claim, a=[12.0], b=[10.0], c=[27.0], d=[20.0]).judge_claims()
+    [neither] = outcome(claim, a=[15.0], b=[10.0], c=[22.0], d=[20.0]).judge_claims()
 
-    assert (more.word, more.comparisons[0].mean) == ("holds", 3.0)
-    assert (less.word, less.comparisons[0].mean) == ("does not hold", -3.0)
+    assert [verdict.word for verdict in (more, less, neither)] == ["holds", "does not hold", "undecided"]
+    assert difference_of(more).mean == 5.0
+    assert difference_of(more).interval == pytest.approx((5.0 - 2**0.5 * SINGLE, 5.0 + 2**0.5 * SINGLE))
 
 
-def test_a_tie_is_no_better() -> None:
+def test_no_better_holds_when_the_whole_interval_is_below_the_margin() -> None:
     claim = {"no_better": [["a", "b"]]}
 
-    words = [outcome(claim, a=[a], b=[10.0]).judge_claims()[0].word for a in (8.0, 10.2, 13.0)]
+    # The interval reaches 2.8 to both sides.
+    words = [outcome(claim, a=[a], b=[10.0]).judge_claims()[0].word for a in (8.0, 8.3, 12.0, 13.0)]
+    generous = outcome({**claim, "margin": 6.0}, a=[13.0], b=[10.0]).judge_claims()[0].word
 
-    assert words == ["holds", "holds", "does not hold"]
+    assert words == ["holds", "undecided", "undecided", "does not hold"]
+    assert generous == "holds"
     assert outcome(claim, a=[], b=[10.0]).judge_claims()[0].word == "not run"
+
+
+def test_classes_that_differ_make_the_interval_wider() -> None:
+    """Given the same means, when one class gains all and the other loses, then nothing is decided."""
+    alike = with_classes(a=[{"mug": 14.0, "dog": 14.1}, {"mug": 14.1, "dog": 14.0}], b=[{"mug": 10.0, "dog": 10.0}] * 2)
+    apart = with_classes(a=[{"mug": 28.0, "dog": 0.1}, {"mug": 28.1, "dog": 0.0}], b=[{"mug": 10.0, "dog": 10.0}] * 2)
+
+    words = [one.judge_claims()[0].word for one in (alike, apart)]
+
+    assert [difference_of(one.judge_claims()[0]).mean for one in (alike, apart)] == pytest.approx([4.05, 4.05])
+    assert words == ["holds", "undecided"]
+
+
+def test_classes_that_not_every_run_has_do_not_count() -> None:
+    """With a single class left the interval is over seeds: two runs, 4 and 5 better, 12.7 * 0.5 to both sides."""
+    only_mug = with_classes(a=[{"mug": 14.0, "dog": 14.0}, {"mug": 15.0}], b=[{"mug": 10.0, "dog": 10.0}] * 2)
+
+    interval = difference_of(only_mug.judge_claims()[0]).interval
+
+    assert interval is not None
+    assert interval.high - interval.low == pytest.approx(12.706, abs=0.001)
+
+
+def test_of_a_single_run_the_classes_count_and_the_chance_of_the_table() -> None:
+    """Classes 2 and 6 better: variance 8 over 2 classes is 4; and 2 of chance. t with one degree is 12.706."""
+    single = with_classes(a=[{"mug": 12.0, "dog": 16.0}], b=[{"mug": 10.0, "dog": 10.0}])
+    lucky = Outcome(single.table.model_copy(update={"chance": 0.0}), single.rows)
+
+    wide, narrow = (difference_of(one.judge_claims()[0]).interval for one in (single, lucky))
+
+    assert wide == pytest.approx((4 - 12.706 * 6**0.5, 4 + 12.706 * 6**0.5), abs=0.01)
+    assert narrow == pytest.approx((4 - 12.706 * 2, 4 + 12.706 * 2), abs=0.01)
 
 
 def test_choices_of_labelled_frames_are_compared_within_their_seed() -> None:
@@ -97,16 +160,20 @@ def test_choices_of_labelled_frames_are_compared_within_their_seed() -> None:
 def test_the_papers_own_figures_get_a_verdict_too(table: Table) -> None:
     [verdict] = Outcome.from_paper(table, "oak").judge_claims()
 
-    assert verdict.word == "within the spread"
-    assert verdict.comparisons[0].differences == pytest.approx((0.62,))
+    assert verdict.word == "undecided"
+    assert difference_of(verdict).by_run == pytest.approx((0.62,))
+    assert difference_of(verdict).interval is None
     assert Outcome.from_paper(table, "egoobjects").judge_claims()[0].word == "not run"
 
 
-def test_rows_are_alike_when_chance_explains_their_difference() -> None:
-    [alike] = outcome({"alike": [["a", "b"]]}, a=[10.0, 12.0], b=[11.0, 11.5]).judge_claims()
-    [apart] = outcome({"alike": [["a", "b"]]}, a=[10.0, 10.0], b=[15.0, 15.1]).judge_claims()
+def test_rows_are_alike_when_the_whole_interval_is_within_the_margin() -> None:
+    claim = {"alike": [["a", "b"]]}
 
-    assert (alike.word, apart.word) == ("holds", "does not hold")
+    [alike] = outcome(claim, a=[10.0, 12.0], b=[10.1, 12.1]).judge_claims()
+    [unsure] = outcome(claim, a=[10.0, 12.0], b=[11.0, 11.5]).judge_claims()
+    [apart] = outcome(claim, a=[10.0, 10.0], b=[15.0, 15.1]).judge_claims()
+
+    assert [verdict.word for verdict in (alike, unsure, apart)] == ["holds", "undecided", "does not hold"]
 
 
 def test_a_row_is_steady_when_its_runs_differ_little() -> None:
@@ -120,9 +187,9 @@ def test_a_row_is_steady_when_its_runs_differ_little() -> None:
 def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
     claim = {"better": [["a", "b"], ["a", "c"]]}
 
-    words = [outcome(claim, a=[12.0], b=[10.0], c=[c]).judge_claims()[0].word for c in (10.0, 11.9, 14.0)]
+    words = [outcome(claim, a=[13.0], b=[10.0], c=[c]).judge_claims()[0].word for c in (10.0, 12.9, 16.0)]
 
-    assert words == ["holds", "within the spread", "does not hold"]
+    assert words == ["holds", "undecided", "does not hold"]
 
 
 def test_the_spread_is_the_standard_deviation_of_a_sample() -> None:

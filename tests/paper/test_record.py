@@ -7,6 +7,7 @@ import pytest
 
 from leocod.errors import InvalidConfig
 from leocod.paper.plan import Plan
+from leocod.paper.pseudo_labels import GroupCounts
 from leocod.paper.record import RunRecord, format_runs, read_runs
 
 RECORD = RunRecord(
@@ -41,6 +42,28 @@ def test_what_is_written_is_read_back_to_the_last_digit(tmp_path: Path) -> None:
     assert RECORD.commits == ["aaaaaaaaaa with changes", "bbbbbbbbbb"]
 
 
+def test_pseudo_labels_by_group_are_columns_where_a_run_has_them(tmp_path: Path) -> None:
+    known = GroupCounts(labels=6, right=5, objects=10)
+    grouped = RECORD.model_copy(update={"run": "grouped", "pseudo_groups": {"known": known}})
+
+    text = format_runs([RECORD, grouped])
+
+    header = text.splitlines()[0]
+    assert header.endswith(",pseudo_labels_known,pseudo_right_known,pseudo_objects_known")
+    assert read_runs(write(tmp_path, text)) == {"a-run": RECORD, "grouped": grouped}
+    assert "known" not in format_runs([RECORD]).splitlines()[0]
+
+
+def test_the_details_of_runs_are_read_from_the_files_beside(tmp_path: Path) -> None:
+    (tmp_path / "classes.csv").write_text("run,class,fap,cap,forgetting\na-run,mug,1.5,2.5,\n")
+    (tmp_path / "over-time.csv").write_text("run,steps,ap\na-run,50,3.5\n")
+
+    [record] = read_runs(write(tmp_path, format_runs([RECORD]))).values()
+
+    assert record.by_class == {"fap": {"mug": 1.5}, "cap": {"mug": 2.5}}
+    assert record.over_time == {50: 3.5}
+
+
 def test_a_file_of_an_older_version_is_read(tmp_path: Path) -> None:
     assert read_runs(write(tmp_path, "run,seed,forgetfulness\na,0,1.5\n"))["a"].scores == {"forgetting": 1.5}
 
@@ -58,6 +81,7 @@ def test_without_a_run_there_is_only_a_header(tmp_path: Path) -> None:
         ("run,seed,fap\na,0,1.0\nb,0,high\n", "line 3: scores.fap is 'high'"),
         ("run,seed,fap\na,0,nan\n", "line 2: scores.fap"),
         ("run,seed\na,0,more,than,that\n", "line 2: "),
+        ("run,seed,pseudo_labels_new\na,0,3\n", "line 2: pseudo_groups.new.right: needed"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, words: str) -> None:
@@ -71,7 +95,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "bytes.csv").write_bytes(b"run\n\xff")
     with pytest.raises(InvalidConfig, match=r"bytes.csv cannot be read as CSV"):
         read_runs(tmp_path / "bytes.csv")
-    monkeypatch.setattr("leocod.paper.record.LARGEST", 10)
+    monkeypatch.setattr("leocod.paper.sheets.LARGEST", 10)
     with pytest.raises(InvalidConfig, match="more than 10 bytes"):
         read_runs(write(tmp_path, format_runs([RECORD])))
 

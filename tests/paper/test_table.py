@@ -172,6 +172,8 @@ def test_an_unknown_table_is_refused_with_the_nearest_name() -> None:
         {},
         {"steady": [["a"]]},
         {"better": [["a", "b"]], "at_most": 1.0},
+        {"better": [["a", "b"]], "margin": 2.0},
+        {"alike": [["a", "b"]], "margin": 0.0},
     ],
 )
 def test_a_claim_is_of_one_kind(wrong: dict[str, object]) -> None:
@@ -240,6 +242,7 @@ def test_a_repeated_row_does_not_take_the_defaults_of_the_table(tmp_path: Path) 
         ("{title: t, rows: [{key: a, as_in: main}]}", "as_in: it should be a shipped table and the key"),
         ("{title: t, rows: [{key: a, as_in: [mine.yaml, a]}]}", "as_in: it should be a shipped table and the key"),
         ("{title: t, rows: [{key: a}], metrics: [fpa]}", r"No metric 'fpa'. Did you mean 'fap'\?"),
+        ("{title: t, rows: [{key: a}], chance: -1}", "chance is -1"),
         ("{title: t, name: ../up, rows: [{key: a}]}", "a table has the name of its file"),
         ("{title: t, rows: [{key: a}], comparisons: [[a, b]]}", "there is no row 'b'"),
     ],

@@ -17,10 +17,11 @@ def test_the_text_has_figures_verdicts_and_the_command(plan: Plan, outcome: Outc
     text = format_markdown(plan, outcome, [])
 
     assert "| bare | 100 % | 30.5 ± 0.7 |" in text
-    assert "- **holds**: It helps. (Paper: Somewhere. Its own figures: OAK within the spread.)\n" in text
-    assert "  - whole over bare: FAP +3.0 (+3.0, +3.0) holds\n" in text
+    assert "- **holds**: It helps. (Paper: Somewhere. Its own figures: OAK undecided.)\n" in text
+    assert "  - whole over bare: FAP +3.0 [+3.0, +3.0] (+3.0, +3.0) holds\n" in text
     assert "`leocod paper small --benchmark wander --seeds 0,1`" in text
     assert "Not all of it" not in text
+    assert "It rests on 4 runs. Intervals are 95 %, over seeds only" in text
 
 
 def test_single_runs_are_not_called_means(plan: Plan, outcome: Outcome) -> None:
@@ -50,16 +51,16 @@ def test_the_columns_are_the_metrics_of_the_table(plan: Plan, outcome: Outcome) 
     text = format_markdown(plan, chosen, [])
 
     assert "| bare | 100 % | 20.0 ± 0.0 | 8.38 | 7.72 | 0.03 | 2 |" in text
-    assert "| whole | bare | −0.5 (−0.5, −0.5) |" in text
-    assert "cap,cap_spread,cap_difference,oak_fap" in format_rows(chosen)
+    assert "| whole | bare | −0.5 [−0.5, −0.5] (−0.5, −0.5) |" in text
+    assert "cap,cap_spread,cap_difference,cap_low,cap_high,oak_fap" in format_rows(chosen)
     assert "30.5" not in render_page(plan, chosen, [])
 
 
 def test_a_page_stands_alone_and_colours_the_differences(plan: Plan, outcome: Outcome) -> None:
     text = render_page(plan, outcome, [])
 
-    assert '<span class="better">(+3.0)</span>' in text
-    assert '<span class="worse">(−0.5)</span>' in text
+    assert '<span class="better">(+3.0 [+3.0, +3.0])</span>' in text
+    assert '<span class="worse">(−0.5 [−0.5, −0.5])</span>' in text
     assert '<span class="verdict holds">holds</span>' in text
     for address in ("http://", "https://", "src=", "<script", "<link"):
         assert address not in text
@@ -83,13 +84,31 @@ def test_every_run_is_listed_with_its_command_and_commit(plan: Plan, table: Tabl
 
     files = write_table(plan, table)
 
-    assert [file.name for file in files] == ["small.md", "small.csv", "small-runs.csv", "small.html"]
+    details = ["small-classes.csv", "small-over-time.csv"]
+    assert [file.name for file in files] == ["small.md", "small.csv", "small-runs.csv", *details, "small.html"]
     [run] = csv.DictReader(io.StringIO((plan.out / "small-runs.csv").read_text()))
     assert run["run"] == plan.cells[0].name
     assert run["command"]
     assert float(run["seconds"]) > 0
     assert "1 of 2" in (plan.out / "small.md").read_text()
+    assert "It rests on 1 of 4 runs." in (plan.out / "small.md").read_text()
     assert "Not all of it has been run yet." in (plan.out / "small.html").read_text()
+
+
+def test_a_page_draws_ap_over_time_and_lists_how_right_pseudo_labels_were(plan: Plan, outcome: Outcome) -> None:
+    counts = {"pseudo_labels": 10, "pseudo_right": 5, "pseudo_objects": 20}
+    record = RunRecord(run="a", seed=0, scores={}, over_time={50: 10.0, 100: 20.0}, **counts)
+    known = replace(outcome.rows["whole"], records={(0, None): record})
+
+    pages = [render_page(plan, Outcome(outcome.table, {**outcome.rows, "whole": row}), []) for row in (known, known)]
+    text = format_markdown(plan, Outcome(outcome.table, {**outcome.rows, "whole": known}), [])
+
+    assert pages[0] == pages[1]
+    assert 'aria-label="AP over time of every row"' in pages[0]
+    assert "AP over time" not in render_page(plan, outcome, [])
+    assert "<td>50.0 / – / –</td><td>25.0 / – / –</td>" in pages[0]
+    assert "| whole | 50 % | 10 | 50.0 / – / – | 25.0 / – / – |\n" in text
+    assert "## Pseudo labels" not in format_markdown(plan, outcome, [])
 
 
 def test_the_same_cells_give_the_same_files(plan: Plan, table: Table) -> None:
@@ -104,7 +123,8 @@ def test_recorded_runs_give_the_table_of_the_runs_themselves(plan: Plan, table: 
     for cell in plan.cells[:2]:
         cell.run(threads=1)
     before = {file.name: file.read_bytes() for file in write_table(plan, table)}
-    (tmp_path / "runs.csv").write_bytes(before["small-runs.csv"])
+    for name in ("runs", "classes", "over-time"):
+        (tmp_path / f"{name}.csv").write_bytes(before[f"small-{name}.csv"])
 
     recorded = table.model_copy(update={"finished": tmp_path / "runs.csv"})
     elsewhere = Plan([recorded], plan.base, (), tmp_path / "elsewhere")

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -65,7 +66,10 @@ class Cell:
         if self.earlier is not None:
             return self.earlier
         results = self.results
-        return None if results is None else record_run(self.directory, self.config.seed, results)
+        if results is None:
+            return None
+        written = self.directory.results.stat()
+        return _read_record(self.path, self.config.seed, written.st_mtime_ns, written.st_size)
 
     @property
     def state(self) -> State:
@@ -117,6 +121,17 @@ class Cell:
                 "of `leocod show` --cells), or remove that run."
             )
         return wanted
+
+
+@lru_cache(maxsize=10_000)
+def _read_record(path: Path, seed: int, time: int, size: int) -> RunRecord | None:
+    """Kept in memory: the events of hundreds of runs take long to read, and a live table asks after each cell.
+
+    `time` and `size` are those of results.json, so that a run that was made anew is read anew.
+    """
+    directory = RunDirectory(path)
+    results = read_finished(directory)
+    return None if results is None else record_run(directory, seed, results)
 
 
 def keep_place(config: ExperimentConfig, there: ExperimentConfig) -> ExperimentConfig:

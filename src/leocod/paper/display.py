@@ -8,22 +8,25 @@ from typing import Literal
 
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.columns import find_column
-from leocod.paper.outcome import Comparison, Outcome, RowRuns, Verdict, Word
+from leocod.paper.outcome import Comparison, Difference, Outcome, RowRuns, Verdict
 from leocod.paper.table import DATASETS, Dataset, Row, Table
+from leocod.paper.verdicts import TIE, Word
 from leocod.report.page import format_points
 
 NO_FIGURES = (None, None, None)
 
 DIFFERENCES = (
-    "How much better the first row is, on average and run by run. Positive is better throughout: F +0.6 is 0.6 points "
-    "less forgetting."
+    "How much better the first row is on average, in square brackets its 95 % interval, in round ones run by run. "
+    "Positive is better throughout: F +0.6 is 0.6 points less forgetting."
 )
 VERDICTS = (
-    "A mean is within the spread unless it is larger than both the standard deviation of its runs and "
-    "1 point divided by the root of their number: by 1 point the paper's own runs differ by chance. Where a claim "
-    "says that something is no better or alike, a difference within the spread holds."
+    "That a row is better holds when the whole interval is above 0, does not hold when it is below 0, and is undecided "
+    "otherwise."
 )
-PAPER_TOO = "By the same rule, the paper's own figures are judged too."
+PAPER_TOO = (
+    "The paper's own figures are single numbers, without classes and intervals: they are judged by their sign, where "
+    "less than {tie:g} point is undecided, or by the margin."
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,9 @@ class Figure:
 
     text: str
     change: str = ""
-    """The difference, in brackets."""
+    """The difference and its interval, in brackets."""
     verdict: Literal["", "better", "worse"] = ""
+    """Empty where the interval does not tell."""
 
     def __str__(self) -> str:
         return f"{self.text} {self.change}".strip()
@@ -101,7 +105,38 @@ def explain_claims(outcome: Outcome) -> list[JudgedClaim]:
 
 def explain_verdicts(table: Table) -> str:
     """How to read the comparisons under a claim."""
-    return " ".join([DIFFERENCES, VERDICTS, *([PAPER_TOO] if list_datasets(table) else [])])
+    sentences = [DIFFERENCES, VERDICTS]
+    if margins := sorted({claim.margin for claim in table.claims if claim.no_better or claim.alike}):
+        sentences.append(
+            "That a row is no better, or that two are alike, holds when the whole interval is within the margin "
+            f"({' or '.join(map(count_points, margins))}), does not hold when it is on the wrong side of 0, "
+            "and is undecided otherwise."
+        )
+    if list_datasets(table):
+        sentences.append(PAPER_TOO.format(tie=TIE))
+    return " ".join(sentences)
+
+
+def explain_intervals(outcome: Outcome) -> str:
+    """What the intervals of a table rest on, and what chance alone does."""
+    chance, rows = outcome.table.chance, outcome.rows.values()
+    has_classes = any(record.by_class for row in rows for record in row.records.values())
+    over = "seeds and classes" if has_classes else "seeds only, as these runs have no figures by class on record"
+    alone = " Where rows have one run in common, the interval is over classes and takes this for the seeds."
+    if not has_classes:
+        alone = " Where rows have one run in common, the interval is what chance does."
+    several = any(row.expected > 1 for row in rows)
+    single = any(row.expected == 1 for row in rows)
+    return (
+        (f"Intervals are 95 %, over {over}. " if several else "Intervals are 95 %. ")
+        + f"Chance alone moves a single run by about {count_points(chance)}, and the difference of two by about "
+        + f"{count_points(round(chance * 2**0.5, 1))}.{alone if single else ''}"
+    )
+
+
+def count_points(points: float) -> str:
+    """As a person says it: 1 point, 1.4 points."""
+    return f"{points:g} {'point' if points == 1 else 'points'}"
 
 
 def _show_ours(outcome: Outcome, row: Row, metric: str) -> Figure:
@@ -110,7 +145,8 @@ def _show_ours(outcome: Outcome, row: Row, metric: str) -> Figure:
     if mean is None:
         return Figure("–")
     text = format_points(mean) + ("" if spread is None else f" ± {spread:.1f}")
-    return _show_change(text, outcome.mean_difference(row, metric), metric)
+    difference = outcome.difference(row, metric)
+    return Figure(text) if difference is None else _show_change(text, difference, metric)
 
 
 def _show_paper(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
@@ -120,16 +156,20 @@ def _show_paper(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
     spread = row.paper_spread.get(dataset, NO_FIGURES)[place]
     base = table.row(row.over).paper.get(dataset, NO_FIGURES)[place] if row.over else None
     text = _typeset_minus(f"{value:.2f}") + ("" if spread is None else f" ± {spread:.2f}")
-    return _show_change(text, None if base is None else value - base, PAPER_METRICS[place], digits=2)
-
-
-def _show_change(text: str, difference: float | None, metric: str, digits: int = 1) -> Figure:
-    if difference is None:
+    if base is None:
         return Figure(text)
-    rounded = round(difference, digits) + 0
-    better = rounded < 0 if find_column(metric).lower_is_better else rounded > 0
-    verdict: Literal["", "better", "worse"] = "" if not rounded else "better" if better else "worse"
-    return Figure(text, _typeset_minus(f"({rounded:+.{digits}f})"), verdict)
+    return _show_change(text, Difference((value - base,), None), PAPER_METRICS[place], digits=2)
+
+
+def _show_change(text: str, difference: Difference, metric: str, digits: int = 1) -> Figure:
+    """Coloured by the interval, where there is one; what can be 0 has no colour."""
+    rounded = round(difference.mean, digits) + 0
+    low, high = difference.interval or (rounded, rounded)
+    lower_is_better = find_column(metric).lower_is_better
+    verdict: Literal["", "better", "worse"] = ""
+    if rounded and (low > 0 or high < 0):
+        verdict = "better" if (high < 0) == lower_is_better else "worse"
+    return Figure(text, f"({_sign(rounded, digits)}{_show_interval(difference)})", verdict)
 
 
 def _count_runs(row: RowRuns) -> str:
@@ -137,7 +177,7 @@ def _count_runs(row: RowRuns) -> str:
 
 
 def _describe_sources(table: Table) -> list[str]:
-    """Where the paper makes each claim, and the verdict on its own figures by the same rule."""
+    """Where the paper makes each claim, and the verdict on its own figures."""
     verdicts = {name: Outcome.from_paper(table, dataset).judge_claims() for dataset, name in DATASETS.items()}
     sources = []
     for place, claim in enumerate(table.claims):
@@ -163,18 +203,26 @@ def _name_rows(rows: Sequence[str]) -> str:
 
 
 def _show_difference(comparison: Comparison) -> str:
-    """On average and run by run; of a steady row its spread."""
-    values = comparison.differences
+    """On average, with its interval, and run by run; of a steady row its spread."""
     if len(comparison.rows) == 1:
         return "–" if comparison.spread is None else f"± {comparison.spread:.1f}"
-    if not values:
+    difference = comparison.difference
+    if difference is None:
         return "–"
-    return f"{_sign(comparison.mean)} ({', '.join(map(_sign, values))})" if len(values) > 1 else _sign(values[0])
+    by_run = f" ({', '.join(map(_sign, difference.by_run))})" if len(difference.by_run) > 1 else ""
+    return f"{_sign(difference.mean)}{_show_interval(difference)}{by_run}"
 
 
-def _sign(value: float) -> str:
+def _show_interval(difference: Difference) -> str:
+    if difference.interval is None:
+        return ""
+    low, high = difference.interval
+    return f" [{_sign(low)}, {_sign(high)}]"
+
+
+def _sign(value: float, digits: int = 1) -> str:
     # Adding zero turns -0.0 into 0.0.
-    return _typeset_minus(f"{round(value, 1) + 0:+.1f}")
+    return _typeset_minus(f"{round(value, digits) + 0:+.{digits}f}")
 
 
 def _typeset_minus(text: str) -> str:

@@ -1,31 +1,33 @@
-"""What the cells of a table gave: mean and spread over runs, differences run by run, and a verdict on each claim.
+"""What the cells of a table gave: mean and spread over runs, differences with their intervals, a verdict on each claim.
 
 The spread, written ±, is the same everywhere: the sample standard deviation over the runs of a row. A single run has
-none.
+none. The interval of a difference, in square brackets, is what the verdicts rest on.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
 from leocod.paper.columns import find_column
+from leocod.paper.intervals import Interval, measure_crossed, measure_runs, measure_single
 from leocod.paper.plan import Plan
+from leocod.paper.record import RunRecord
 from leocod.paper.table import Claim, Dataset, Row, Table
-
-Word = Literal["holds", "does not hold", "within the spread", "not run"]
+from leocod.paper.verdicts import Judge, Word, find_worst, judge_alike, judge_better, judge_figure, judge_no_better
 
 Place = tuple[int, int | None]
 """Which run of a row: its seed, and the number of its choice of labelled frames."""
 
-CHANCE = 1.0
-"""Points by which a single run differs by chance: about the spread of the paper's own runs (its Table S8)."""
+SIGNS = (1, -1, -1, 1)
+"""How rows count that are compared: the first over the second, more than the third over the fourth."""
 
 
 def spread(groups: Iterable[Sequence[float]]) -> float | None:
@@ -49,6 +51,8 @@ class RowRuns:
     runs: Mapping[Place, Mapping[str, float]]
     expected: int
     """Runs that the row takes."""
+    records: Mapping[Place, RunRecord] = field(default_factory=dict)
+    """All that is known about the runs. The paper's own figures have none."""
 
     def values(self, metric: str) -> dict[Place, float]:
         """The metric of each run; without runs for which it is undefined."""
@@ -68,20 +72,34 @@ class RowRuns:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One metric of some rows, run by run: how much better the first row is."""
+class Difference:
+    """How much higher one row is than another, or one such difference than another one; never without a run."""
 
-    metric: str
-    rows: tuple[str, ...]
-    differences: tuple[float, ...]
-    """Positive is better, also where lower is better. Empty for a steady row."""
-    word: Word
-    spread: float | None = None
-    """The spread of a steady row."""
+    by_run: tuple[float, ...]
+    """In the runs that all the rows have."""
+    interval: Interval | None
+    """Of the mean. The paper's own figures have none."""
 
     @property
     def mean(self) -> float:
-        return float(np.mean(self.differences))
+        return float(np.mean(self.by_run))
+
+    def flip(self) -> Difference:
+        """With the other sign."""
+        return Difference(tuple(-value for value in self.by_run), self.interval and self.interval.flip())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of some rows: how much better the first row is."""
+
+    metric: str
+    rows: tuple[str, ...]
+    difference: Difference | None
+    """Positive is better, also where lower is better. None for a steady row, and where no run is there."""
+    word: Word
+    spread: float | None = None
+    """The spread of a steady row."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +118,8 @@ class Outcome:
     table: Table
     rows: Mapping[str, RowRuns]
     """By the key of the row."""
+    is_paper: bool = False
+    """Whether these are the paper's own figures: single numbers, which no interval can be taken from."""
 
     @classmethod
     def read(cls, plan: Plan, table: Table) -> Outcome:
@@ -114,67 +134,82 @@ class Outcome:
             figures = zip(PAPER_METRICS, row.paper.get(dataset, ()), strict=False)
             scores: dict[str, float] = {metric: value for metric, value in figures if value is not None}
             rows[row.key] = RowRuns(row, {(0, None): scores} if scores else {}, 1)
-        return cls(table, rows)
+        return cls(table, rows, is_paper=True)
 
     @property
     def complete(self) -> bool:
         return all(len(row.runs) == row.expected for row in self.rows.values())
 
-    def differences(self, first: str, second: str, metric: str) -> dict[Place, float]:
-        """How much higher the first row is than the second, in the runs that both have."""
-        high, low = self.rows[first].values(metric), self.rows[second].values(metric)
-        return {place: high[place] - low[place] for place in high if place in low}
+    def subtract(self, metric: str, *rows: str) -> Difference | None:
+        """How much higher the first row is than the second, and how much more so than the third than the fourth.
 
-    def mean_difference(self, row: Row, metric: str) -> float | None:
+        None where no run is in all the rows.
+        """
+        values = [self.rows[key].values(metric) for key in rows]
+        places = [place for place in values[0] if all(place in other for other in values)]
+        if not places:
+            return None
+        by_run = tuple(sum(sign * value[place] for sign, value in zip(SIGNS, values, strict=False)) for place in places)
+        if self.is_paper:
+            return Difference(by_run, None)
+        by_class = self._subtract_by_class(metric, rows, places)
+        if len(places) == 1:
+            error = measure_single(None if by_class is None else by_class[0], rows=len(rows), chance=self.table.chance)
+        else:
+            error = measure_runs(by_run) if by_class is None else measure_crossed(by_class)
+        return Difference(by_run, error.surround(float(np.mean(by_run))))
+
+    def _subtract_by_class(
+        self, metric: str, rows: Sequence[str], places: Sequence[Place]
+    ) -> NDArray[np.float64] | None:
+        """The same for each class: runs x classes that every run has; None where there are not two such classes."""
+        records = [[self.rows[key].records.get(place) for place in places] for key in rows]
+        values = [[{} if one is None else one.by_class.get(metric, {}) for one in of_row] for of_row in records]
+        first = values[0][0]
+        shared = [name for name in first if all(name in one for of_row in values for one in of_row)]
+        if len(shared) < 2:
+            return None
+        tables = np.array([[[one[name] for name in shared] for one in of_row] for of_row in values])
+        return np.tensordot(SIGNS[: len(rows)], tables, axes=1)
+
+    def difference(self, row: Row, metric: str) -> Difference | None:
         """How much higher a row is than the one that it is compared with."""
-        return mean(list(self.differences(row.key, row.over, metric).values())) if row.over else None
+        return self.subtract(metric, row.key, row.over) if row.over else None
 
-    def compare(self, metric: str, first: str, second: str) -> Comparison:
-        """How much better the first row is than the second."""
-        differences = tuple(self._improvements(metric, first, second).values())
-        return Comparison(metric, (first, second), differences, _judge(differences))
+    def compare(self, metric: str, *rows: str, judge: Judge = judge_better) -> Comparison:
+        """How much better the first row is than the second, or one gain than another."""
+        difference = self.subtract(metric, *rows)
+        if difference is None:
+            return Comparison(metric, rows, None, "not run")
+        if find_column(metric).lower_is_better:
+            difference = difference.flip()
+        interval = difference.interval
+        word = judge_figure(difference.mean, judge) if interval is None else judge(interval)
+        return Comparison(metric, rows, difference, word)
 
     def judge_claims(self) -> list[Verdict]:
         """A verdict on each claim."""
         return [self._judge_claim(claim) for claim in self.table.claims]
 
     def _judge_claim(self, claim: Claim) -> Verdict:
+        no_better = partial(judge_no_better, margin=claim.margin)
+        alike = partial(judge_alike, margin=claim.margin)
         comparisons = tuple(
             comparison
             for metric in claim.metrics
             for comparison in (
-                *(self.compare(metric, *pair) for pair in claim.better),
-                *(self._compare_gains(metric, rows) for rows in claim.gains),
-                *(self._expect_no_better(metric, pair) for pair in claim.no_better),
-                *(self._expect_alike(metric, pair) for pair in claim.alike),
+                *(self.compare(metric, *rows) for rows in (*claim.better, *claim.gains)),
+                *(self.compare(metric, *pair, judge=no_better) for pair in claim.no_better),
+                *(self.compare(metric, *pair, judge=alike) for pair in claim.alike),
                 *(self._expect_steady(metric, row, claim.at_most or 0.0) for row in claim.steady),
             )
         )
-        return Verdict(claim, _find_worst([comparison.word for comparison in comparisons]), comparisons)
-
-    def _improvements(self, metric: str, first: str, second: str) -> dict[Place, float]:
-        sign = -1 if find_column(metric).lower_is_better else 1
-        return {place: sign * value for place, value in self.differences(first, second, metric).items()}
-
-    def _compare_gains(self, metric: str, rows: tuple[str, str, str, str]) -> Comparison:
-        gain, reference = self._improvements(metric, *rows[:2]), self._improvements(metric, *rows[2:])
-        differences = tuple(gain[place] - reference[place] for place in gain if place in reference)
-        return Comparison(metric, rows, differences, _judge(differences))
-
-    def _expect_no_better(self, metric: str, pair: tuple[str, str]) -> Comparison:
-        better = self.compare(metric, *pair)
-        words: Mapping[Word, Word] = {"holds": "does not hold", "not run": "not run"}
-        return replace(better, word=words.get(better.word, "holds"))
-
-    def _expect_alike(self, metric: str, pair: tuple[str, str]) -> Comparison:
-        compared = self.compare(metric, *pair)
-        words: Mapping[Word, Word] = {"within the spread": "holds", "not run": "not run"}
-        return replace(compared, word=words.get(compared.word, "does not hold"))
+        return Verdict(claim, find_worst([comparison.word for comparison in comparisons]), comparisons)
 
     def _expect_steady(self, metric: str, row: tuple[str], at_most: float) -> Comparison:
         value = self.rows[row[0]].spread(metric)
         word: Word = "not run" if value is None else "holds" if value <= at_most else "does not hold"
-        return Comparison(metric, row, (), word, value)
+        return Comparison(metric, row, None, word, value)
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -183,24 +218,8 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def _read_row(row: Row, cells: Sequence[Cell]) -> RowRuns:
-    runs: dict[Place, Mapping[str, float]] = {}
+    records: dict[Place, RunRecord] = {}
     for number, cell in enumerate(cells):
-        if (scores := cell.scores) is not None:
-            runs[cell.config.seed, number % row.selections if row.selections else None] = scores
-    return RowRuns(row, runs, len(cells))
-
-
-def _judge(differences: Sequence[float]) -> Word:
-    """Within the spread, unless the mean is larger than both the spread and what chance does to it."""
-    if not differences:
-        return "not run"
-    least = CHANCE / np.sqrt(len(differences))
-    if abs(np.mean(differences)) <= max(spread([differences]) or 0.0, least):
-        return "within the spread"
-    return "holds" if np.mean(differences) > 0 else "does not hold"
-
-
-def _find_worst(words: Sequence[Word]) -> Word:
-    """A claim is as good as the worst of its comparisons."""
-    order: tuple[Word, ...] = ("does not hold", "not run", "within the spread", "holds")
-    return min(words, key=order.index)
+        if (record := cell.record) is not None:
+            records[cell.config.seed, number % row.selections if row.selections else None] = record
+    return RowRuns(row, {place: record.scores for place, record in records.items()}, len(cells), records)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from pydantic import Field
 
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.evaluation.results import Counts, Results
 from leocod.events import PseudoLabelAudit
 from leocod.files.run_directory import RunDirectory
+from leocod.paper.details import (
+    ByClass,
+    OverTime,
+    list_evaluations,
+    measure_by_class,
+    name_beside,
+    read_classes,
+    read_over_time,
+)
+from leocod.paper.pseudo_labels import GROUPS, GroupCounts, count_groups, flatten_groups, split_groups
+from leocod.paper.sheets import format_csv, read_csv
 from leocod.report.reading import Run
 from leocod.run.choices import validate
 from leocod.settings import Settings
 from leocod.text import one_line
-
-LARGEST = 10_000_000
-"""Bytes of the largest file of runs that is read; a run has about 200."""
 
 RENAMED = {"forgetfulness": "forgetting"}
 """Columns of older files."""
@@ -47,12 +55,16 @@ class RunRecord(Settings):
     """Pseudo labels that are right by the hidden truth."""
     pseudo_objects: int | None = None
     """True objects in the unlabelled frames that the labeller looked at."""
+    pseudo_groups: dict[str, GroupCounts] = Field(default_factory=dict)
+    """The same three numbers for classes that the start knows, for new ones, and for each third of the stream."""
     commit: str = ""
     """Commits of the code that started and resumed it."""
     threads: int | None = None
     resumed: int = 0
     """How often it was resumed."""
     command: str = ""
+    by_class: ByClass = Field(default_factory=dict)
+    over_time: OverTime = Field(default_factory=dict)
 
     @property
     def commits(self) -> list[str]:
@@ -70,10 +82,13 @@ def record_run(directory: RunDirectory, seed: int, results: Results) -> RunRecor
         memory_bytes=results.memory_bytes,
         seconds=results.seconds,
         **_count_pseudo_labels(directory.path, results),
+        pseudo_groups=count_groups(results),
         commit=" ".join(_list_commits(environment)),
         threads=environment.get("threads"),
         resumed=len(environment.get("resumed", ())),
         command=shlex.join(map(str, environment.get("command", ()))),
+        by_class=measure_by_class(directory.path, results),
+        over_time=list_evaluations(results),
     )
 
 
@@ -95,43 +110,34 @@ def format_runs(records: Iterable[RunRecord]) -> str:
     """The records as CSV, a line each."""
     lines, records = [], list(records)
     metrics = dict.fromkeys([*PAPER_METRICS, *(metric for record in records for metric in record.scores)])
+    groups = [group for group in GROUPS if any(group in record.pseudo_groups for record in records)]
     for record in records:
-        values = record.model_dump(exclude={"scores"})
+        values = record.model_dump(exclude={"scores", "pseudo_groups", "by_class", "over_time"})
         scores = {metric: record.scores.get(metric) for metric in metrics}
         line: dict[str, Any] = {"run": record.run, "seed": record.seed}
-        lines.append(line | scores | values)
+        lines.append(line | scores | values | flatten_groups(record.pseudo_groups, groups))
     return format_csv(lines)
 
 
-def format_csv(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Lines with the same keys as CSV with a header."""
-    target = io.StringIO()
-    writer = csv.DictWriter(target, list(lines[0]) if lines else ["run"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return target.getvalue()
-
-
 def read_runs(file: Path) -> dict[str, RunRecord]:
-    """The records of a file by the names of their runs."""
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise InvalidConfig(f"{one_line(file)} has more than {LARGEST} bytes. Is it a file of runs?")
-        lines = list(csv.DictReader(io.StringIO(content.decode("utf-8"))))
-    except FileNotFoundError as error:
-        raise InvalidConfig(f"No file of runs '{one_line(file)}'.") from error
-    except (OSError, ValueError, csv.Error) as error:
-        reason = one_line(getattr(error, "strerror", None) or error)
-        raise InvalidConfig(f"{one_line(file)} cannot be read as CSV ({reason}).") from error
-    return {record.run: record for record in (_parse(line, file, number) for number, line in enumerate(lines, 2))}
+    """The records of a file by the names of their runs, with the details in the files beside it."""
+    records = [_parse(line, file, number) for number, line in enumerate(read_csv(file), 2)]
+    classes = read_classes(name_beside(file, "classes"))
+    over_time = read_over_time(name_beside(file, "over-time"))
+    return {
+        record.run: record.model_copy(
+            update={"by_class": classes.get(record.run, {}), "over_time": over_time.get(record.run, {})}
+        )
+        for record in records
+    }
 
 
 def _parse(line: Mapping[Any, Any], file: Path, number: int) -> RunRecord:
     given = {RENAMED.get(key, str(key)): value for key, value in line.items() if value not in ("", None)}
-    values: dict[str, Any] = {key: value for key, value in given.items() if key in RunRecord.model_fields}
-    values["scores"] = {key: value for key, value in given.items() if key not in RunRecord.model_fields}
+    groups, rest = split_groups(given)
+    values: dict[str, Any] = {key: value for key, value in rest.items() if key in RunRecord.model_fields}
+    values["scores"] = {key: value for key, value in rest.items() if key not in RunRecord.model_fields}
+    values["pseudo_groups"] = groups
     try:
         return validate(RunRecord, values)
     except InvalidConfig as error:

@@ -117,9 +117,11 @@ class Claim(Settings):
     gains: tuple[tuple[str, str, str, str], ...] = ()
     """The first row gains more over the second than the third over the fourth."""
     no_better: tuple[tuple[str, str], ...] = ()
-    """The first row is not better than the second: it is worse, or the difference is within the spread."""
+    """The first row is not better than the second by `margin` or more."""
     alike: tuple[tuple[str, str], ...] = ()
-    """The difference between the two rows is within the spread."""
+    """Neither of the two rows is better than the other by `margin` or more."""
+    margin: float = Field(1.0, gt=0)
+    """Points by which `no_better` and `alike` may be off."""
     steady: tuple[tuple[str], ...] = ()
     """The standard deviation of the row's runs is not above `at_most`."""
     at_most: float | None = None
@@ -140,6 +142,8 @@ class Claim(Settings):
             raise ValueError("a claim has exactly one of better, gains, no_better, alike and steady")
         if bool(self.steady) != (self.at_most is not None):
             raise ValueError("a claim has `at_most` if it has `steady`, and only then")
+        if "margin" in self.model_fields_set and not (self.no_better or self.alike):
+            raise ValueError("`margin` belongs to no_better and alike: this claim has neither")
         return self
 
 
@@ -162,6 +166,8 @@ class Table(Settings):
     """A file of runs (NAME-runs.csv) beside the table file. They count as finished, wherever their directories are."""
     seeds: Seeds = Field((0,), min_length=1)
     """Each row is run with each of them."""
+    chance: float = Field(1.0, ge=0)
+    """Points by which FAP, CAP and F of a single run differ by chance. It counts where rows have one run in common."""
     metrics: tuple[Metric, ...] = PAPER_METRICS
     """The columns."""
     rows: tuple[Row, ...]

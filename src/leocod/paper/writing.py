@@ -10,18 +10,23 @@ from typing import Any
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.atomic import write_text
 from leocod.paper.columns import find_column
+from leocod.paper.details import format_classes, format_over_time
 from leocod.paper.display import (
     DIFFERENCES,
     NO_FIGURES,
     build_lines,
     explain_claims,
+    explain_intervals,
     explain_verdicts,
     list_datasets,
     list_differences,
 )
+from leocod.paper.labelling_quality import HEADINGS, HELP, NONE, THIRD_HEADINGS, build_quality_lines
 from leocod.paper.outcome import Outcome
+from leocod.paper.over_time import draw_rows_over_time
 from leocod.paper.plan import Plan
-from leocod.paper.record import RunRecord, format_csv, format_runs
+from leocod.paper.record import RunRecord, format_runs
+from leocod.paper.sheets import format_csv
 from leocod.paper.table import DATASETS, Table
 from leocod.report.page import render_template
 
@@ -42,11 +47,19 @@ def read_records(plan: Plan, table: Table) -> list[RunRecord]:
 def format_numbers(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> dict[str, str]:
     """The content of the Markdown and CSV files by their names."""
     name = outcome.table.name
-    return {
+    by_class = {record.run: record.by_class for record in records if record.by_class}
+    over_time = {record.run: record.over_time for record in records if record.over_time}
+    content = {
         f"{name}.md": format_markdown(plan, outcome, records),
         f"{name}.csv": format_rows(outcome),
         f"{name}-runs.csv": format_runs(records),
     }
+    # Of runs of earlier versions only the line above may be left.
+    if by_class:
+        content[f"{name}-classes.csv"] = format_classes(by_class)
+    if over_time:
+        content[f"{name}-over-time.csv"] = format_over_time(over_time)
+    return content
 
 
 def write_files(plan: Plan, content: Mapping[str, str]) -> list[Path]:
@@ -64,6 +77,7 @@ def format_markdown(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) 
         [describe(plan, outcome)],
         _format_figures(outcome),
         [table.note] if table.note else [],
+        _format_quality(outcome),
         _format_differences(outcome),
         _format_claims(outcome),
         [describe_origin(plan, table, records)],
@@ -77,13 +91,13 @@ def describe(plan: Plan, outcome: Outcome) -> str:
     spread_over = "choices of the labelled frames" if any(row.selections for row in table.rows) else "seeds"
     several = any(row.expected > 1 for row in outcome.rows.values())
     ours = f"mean ± standard deviation over {spread_over}" if several else "single runs"
-    brackets = "; in brackets the difference to the row that it stands under" if any(r.over for r in table.rows) else ""
+    under = "; in brackets the difference to the row that it stands under, and its interval"
+    brackets = under if any(row.over for row in table.rows) else ""
     sentences = [
         f"{table.in_paper} of the paper on {plan.benchmark}." if table.in_paper else f"On {plan.benchmark}.",
         f"{'Ours' if table.in_paper else 'Figures'}: {ours}, in points{brackets}.",
     ]
-    if not several:
-        sentences.append("Single runs differ by chance: more seeds tell what a difference of some points is worth.")
+    sentences += [_count_runs(outcome), explain_intervals(outcome)]
     if list_datasets(table):
         sentences.append(
             "Beside it the paper's, from other data and another detector: compare differences, not heights."
@@ -91,6 +105,14 @@ def describe(plan: Plan, outcome: Outcome) -> str:
     if not outcome.complete:
         sentences.append("Not all of it has been run yet.")
     return " ".join(sentences)
+
+
+def _count_runs(outcome: Outcome) -> str:
+    there, expected = (
+        sum(counts) for counts in zip(*((len(row.runs), row.expected) for row in outcome.rows.values()), strict=True)
+    )
+    count = f"{there} of {expected}" if there < expected else str(expected)
+    return f"It rests on {count} {'run' if expected == 1 else 'runs'}."
 
 
 def describe_origin(plan: Plan, table: Table, records: Sequence[RunRecord]) -> str:
@@ -109,7 +131,10 @@ def format_rows(outcome: Outcome) -> str:
         line |= {"diagnosis": row.diagnosis, "over": row.over, "runs": len(runs.runs)}
         for metric in outcome.table.metrics:
             line |= {metric: runs.mean(metric), f"{metric}_spread": runs.spread(metric)}
-            line[f"{metric}_difference"] = outcome.mean_difference(row, metric)
+            difference = outcome.difference(row, metric)
+            low, high = (difference and difference.interval) or (None, None)
+            line[f"{metric}_difference"] = difference and difference.mean
+            line |= {f"{metric}_low": low, f"{metric}_high": high}
         for dataset in list_datasets(outcome.table):
             figures = row.paper.get(dataset, NO_FIGURES)
             line |= {f"{dataset}_{metric}": value for metric, value in zip(PAPER_METRICS, figures, strict=True)}
@@ -120,6 +145,7 @@ def format_rows(outcome: Outcome) -> str:
 def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> str:
     """The table as one HTML file that needs nothing else."""
     table = outcome.table
+    quality_headings, quality = _list_quality(outcome)
     return render_template(
         Path(__file__).parent / "table.html.j2",
         table=table,
@@ -130,6 +156,10 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         labels=[find_column(metric).label for metric in table.metrics],
         datasets=[(dataset, DATASETS[dataset]) for dataset in list_datasets(table)],
         lines=build_lines(outcome),
+        over_time=draw_rows_over_time(outcome),
+        quality_help=HELP,
+        quality_headings=quality_headings,
+        quality=quality,
         differences_help=DIFFERENCES,
         differences=list_differences(outcome),
         claims_title=_title_claims(table),
@@ -148,6 +178,19 @@ def _format_figures(outcome: Outcome) -> list[str]:
         name = f"&nbsp;&nbsp;{line.row.title}" if line.row.over else line.row.title
         text.append(_format_row([name, line.row.cost, *map(str, line.ours), *paper, line.runs]))
     return text
+
+
+def _list_quality(outcome: Outcome) -> tuple[list[str], list[list[str]]]:
+    """Headings and lines of the table of pseudo labels; without thirds where no run knows them."""
+    lines = build_quality_lines((row.row, list(row.records.values())) for row in outcome.rows.values())
+    thirds = any(line.right_by_third != NONE for line in lines)
+    headings = [*HEADINGS, *(THIRD_HEADINGS if thirds else ())]
+    return headings, [list(line[: len(headings)]) for line in lines]
+
+
+def _format_quality(outcome: Outcome) -> list[str]:
+    headings, lines = _list_quality(outcome)
+    return ["## Pseudo labels", "", HELP, "", *_format_head(headings), *map(_format_row, lines)] if lines else []
 
 
 def _format_differences(outcome: Outcome) -> list[str]:

@@ -1,0 +1,111 @@
+"""95 % intervals of a mean difference between runs: over seeds and classes, over seeds, or of a single run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CONFIDENCE = 0.95
+"""How often an interval contains the true mean."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
+MANY = 10_000
+"""From so many degrees of freedom on, Student's t is the normal distribution to four digits."""
+
+
+class Interval(NamedTuple):
+    """From the lowest to the highest mean that the runs allow for, in points."""
+
+    low: float
+    high: float
+
+    @property
+    def is_above(self) -> bool:
+        """Whether all of it is above 0."""
+        return self.low > 0
+
+    @property
+    def is_below(self) -> bool:
+        """Whether all of it is below 0."""
+        return self.high < 0
+
+    def flip(self) -> Interval:
+        """The interval of the same difference with the other sign."""
+        return Interval(-self.high, -self.low)
+
+
+class Error(NamedTuple):
+    """How well a mean is known."""
+
+    variance: float
+    """Of the mean."""
+    degrees: float
+    """Degrees of freedom that the variance is known with."""
+
+    def surround(self, mean: float) -> Interval:
+        """The interval around a mean with this error."""
+        reach = find_t_quantile(self.degrees) * math.sqrt(self.variance)
+        return Interval(mean - reach, mean + reach)
+
+
+def measure_crossed(differences: NDArray[np.float64]) -> Error:
+    """Of the mean over runs x classes, where both are random: other seeds, and other classes of the same kind.
+
+    The analysis of variance of two crossed random factors, with one value in each place:
+
+        variance = (MS_run + max(MS_class - MS_rest, 0)) / (runs * classes)
+        degrees  = (MS_run + max(MS_class - MS_rest, 0))^2 / (MS_run^2 / (runs - 1))
+
+    The degrees of freedom are those of Hillis (2007), who has readers and cases. They grow without limit where runs do
+    not differ. There the classes alone make the variance, so the degrees end at classes - 1.
+    """
+    runs, classes = differences.shape
+    mean, by_run, by_class = differences.mean(), differences.mean(axis=1), differences.mean(axis=0)
+    rest = differences - by_run[:, None] - by_class[None, :] + mean
+    of_runs = classes * np.sum((by_run - mean) ** 2) / (runs - 1)
+    of_classes = runs * np.sum((by_class - mean) ** 2) / (classes - 1)
+    of_rest = np.sum(rest**2) / ((runs - 1) * (classes - 1))
+    total = float(of_runs + max(of_classes - of_rest, 0.0))
+    most = float(classes - 1)
+    degrees = min((runs - 1) * (total / float(of_runs)) ** 2, most) if of_runs > 0 else most
+    return Error(total / differences.size, degrees)
+
+
+def measure_runs(differences: Sequence[float]) -> Error:
+    """Of the mean over runs, where nothing is known about classes."""
+    return Error(float(np.var(differences, ddof=1)) / len(differences), len(differences) - 1)
+
+
+def measure_single(by_class: NDArray[np.float64] | None, *, rows: int, chance: float) -> Error:
+    """Of the difference between single runs of so many rows, which differ by `chance` points from seed to seed.
+
+    One run cannot tell what another seed would do. So the variance over classes is not enough.
+    """
+    by_chance = rows * chance**2
+    if by_class is None:
+        return Error(by_chance, math.inf)
+    return Error(float(np.var(by_class, ddof=1)) / len(by_class) + by_chance, len(by_class) - 1)
+
+
+def find_t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+    """The t that Student's distribution stays within, to both sides, with this probability.
+
+    With t = sqrt(degrees) tan(a), the distribution is a density over the angle a, proportional to cos(a)^(degrees - 1).
+
+    >>> round(find_t_quantile(1), 3), round(find_t_quantile(4), 3)
+    (12.706, 2.776)
+    """
+    if degrees > MANY:
+        return NormalDist().inv_cdf((1 + confidence) / 2)
+    half = math.exp(math.lgamma(degrees / 2) - math.lgamma((degrees + 1) / 2)) * math.sqrt(math.pi) / 2
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        inside = angle / 2 * float(np.sum(WEIGHTS * np.cos(angle / 2 * (NODES + 1)) ** (degrees - 1)))
+        low, high = (angle, high) if inside < confidence * half else (low, angle)
+    return math.sqrt(degrees) * math.tan((low + high) / 2)
