@@ -242,29 +242,3 @@ def test_the_recipe_says_who_is_remembered_unless_it_is_set():
     assert (joint.intake, joint.replacement) == ("all", "reservoir")
     mixed = ReplayOptions(memory_intake="random", memory_replacement="reservoir")
     assert (mixed.intake, mixed.replacement) == ("random", "reservoir")
-
-
-@pytest.mark.parametrize(
-    ("intake", "labelled", "taken"),
-    [
-        ("released", 16, [set(range(4))]),
-        ("released", 4, [set(range(4))]),
-        ("all", 16, [set(range(16))]),
-    ],
-)
-def test_an_intake_without_chance(a_detector, a_step, intake, labelled, taken):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_intake=intake))
-
-    assert [{frame.id for frame, _ in strategy.select_for_memory(a_step(frames=16, labelled=labelled))}] == taken
-
-
-@pytest.mark.parametrize(("intake", "labelled"), [("released", 8), ("random", 8), ("random", 16)])
-def test_an_intake_by_chance_takes_any_four(a_detector, a_step, intake, labelled):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_intake=intake))
-
-    drawn = [
-        {frame.id for frame, _ in strategy.select_for_memory(a_step(frames=16, labelled=labelled))} for _ in range(40)
-    ]
-
-    assert {len(ids) for ids in drawn} == {4}
-    assert set.union(*drawn) == set(range(labelled))

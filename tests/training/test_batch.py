@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.training.batch import Batch
+from leocod.training.batch import Batch, average_losses
 from leocod.types import Labels
 
 
@@ -67,3 +67,7 @@ def test_the_digest_tells_frames_labels_and_seeds_apart(a_frame):
 
     assert len(digests) == 6
     assert batch.digest == Batch.mean_of("one", [a_frame(1, (0, 1))]).digest
+
+
+def test_losses_are_averaged_over_the_updates_that_have_them():
+    assert average_losses([{"a": 1.0, "b": 4.0}, {"a": 3.0}]) == {"a": 2.0, "b": 4.0}

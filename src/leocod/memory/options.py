@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
 from leocod.memory.encoding import EncodingName
+from leocod.memory.intake import IntakeName
 from leocod.memory.replacements.base import REPLACEMENTS
 from leocod.memory.stores.base import STORES
 from leocod.settings import Settings
 
 JPEG_QUALITY = 90
-
-IntakeName = Literal["released", "random", "all"]
 
 
 class MemorySettings(Settings):

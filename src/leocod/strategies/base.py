@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,12 +19,13 @@ from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
 from leocod.memory.encoding import find_encoding
-from leocod.memory.options import IntakeName, MemorySettings
+from leocod.memory.intake import IntakeName, select_frames
+from leocod.memory.options import MemorySettings
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
 from leocod.training import distributed
-from leocod.training.batch import Batch
+from leocod.training.batch import Batch, average_losses
 from leocod.training.gradients import (
     LossScale,
     NotFinite,
@@ -35,10 +35,8 @@ from leocod.training.gradients import (
     refuse_gradient,
     refuse_loss,
 )
-from leocod.types import Detections, Images, LabelledFrame, LossWeights, Step
+from leocod.types import Detections, Images, LabelledFrame, Step
 
-INTAKE = 4
-"""Labelled frames of a step that may enter a memory in the authors' code."""
 REPLAYED = 16
 """Frames replayed at a step, in the paper: as many as arrive."""
 
@@ -101,7 +99,7 @@ class Strategy:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
-        return Learned(_mean_by_name(updates), {"train": time.perf_counter() - began})
+        return Learned(average_losses(updates), {"train": time.perf_counter() - began})
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
@@ -267,14 +265,7 @@ class MemoryStrategy(Strategy):
 
     def select_for_memory(self, step: Step) -> list[LabelledFrame]:
         """The frames of a step that may enter the memory: labelled by a person, as many as `memory_intake` allows."""
-        # How much a frame counts in the update of its own step says nothing about later ones.
-        pairs = [(frame, replace(labels, weights=LossWeights())) for frame, labels in step.labelled("human")]
-        if self.options.intake == "all":
-            return pairs
-        if self.options.intake == "released" and len(pairs) == len(step.frames):
-            pairs = pairs[:INTAKE]
-        chosen = self.random.permutation(len(pairs))[:INTAKE]
-        return [pairs[number] for number in sorted(chosen)]
+        return select_frames(step, self.options.intake, self.random)
 
 
 class ReplayStrategy(MemoryStrategy):
@@ -302,9 +293,3 @@ class ReplayStrategy(MemoryStrategy):
 
     def batches(self, step: Step) -> Iterator[Batch]:
         yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())
-
-
-def _mean_by_name(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Each loss over the updates that have it."""
-    names = dict.fromkeys(name for losses in updates for name in losses)
-    return {name: float(np.mean([losses[name] for losses in updates if name in losses])) for name in names}

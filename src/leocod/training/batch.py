@@ -77,3 +77,9 @@ class Batch:
         filled = [group for group in groups if group]
         shares = [np.full(len(group), 1 / (len(filled) * len(group)), np.float32) for group in filled]
         return Batch(name, tuple(pair for group in filled for pair in group), np.concatenate(shares))
+
+
+def average_losses(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Each loss over the updates that have it."""
+    names = dict.fromkeys(name for losses in updates for name in losses)
+    return {name: float(np.mean([losses[name] for losses in updates if name in losses])) for name in names}
