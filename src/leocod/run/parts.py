@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pydantic import Field
@@ -81,3 +81,16 @@ class Parts:
     None: nobody says, and they are not."""
     lost_test_frames: int = 0
     """Test frames that cannot be used."""
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The config, or what stands in for it where the parts were composed in Python."""
+        if self.config is not None:
+            return self.config
+        kinds = {
+            name: f"{type(part).__module__}:{type(part).__qualname__}"
+            for name, part in (("stream", self.stream), ("learner", self.learner), ("evaluator", self.evaluator))
+        }
+        composed = {**asdict(self.facts), **kinds, "classes": list(self.evaluator.classes)}
+        # `leocod score` reads the definitions here.
+        return {"composed": composed, "evaluate": self.definitions.model_dump(mode="json")}

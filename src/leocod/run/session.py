@@ -75,8 +75,8 @@ def resume_run(parts: Parts, out: Path, sinks: Sequence[Sink] = ()) -> Results |
     """Resume a run of parts that were composed in Python. The parts must be made as they were at the start."""
 
     def check(directory: RunDirectory) -> None:
-        before, now = read_yaml(directory.config), _describe(parts)
-        if changed := [key for key in now["composed"] if before.get("composed", {}).get(key) != now["composed"][key]]:
+        before, now = (described.get("composed", {}) for described in (read_yaml(directory.config), parts.described))
+        if changed := [key for key in now if before.get(key) != now[key]]:
             raise InvalidConfig(f"{directory.config} is of another run: {', '.join(changed)} differ. Start a new run.")
 
     return _resume(check, lambda saved: parts, out, lambda info: [*sinks, JsonLines(run=info)])
@@ -141,7 +141,7 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         lost_test_frames=parts.lost_test_frames,
     )
     sinks: list[Sink] = [
-        *make_sinks(RunInfo(directory, parts.config or _describe(parts))),
+        *make_sinks(RunInfo(directory, parts.described)),
         DetectionFiles(directory.detections, keep=parts.record.detections),
         PrequentialFile(directory.detections),
         labels,
@@ -159,7 +159,7 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         by_name,
         every=parts.checkpoint.every,
         keep=parts.checkpoint.keep,
-        config=parts.config or _describe(parts),
+        config=parts.described,
     )
     begin = restore(parts, saved, by_name)
     drive(parts, directory.path.resolve().name, begin, guard, sinks, checkpoints, results)
@@ -186,18 +186,7 @@ def _explain_write_errors(directory: RunDirectory) -> Iterator[None]:
 
 
 def _to_yaml(parts: Parts) -> str:
-    return yaml.safe_dump(dict(parts.config or _describe(parts)), sort_keys=False)
-
-
-def _describe(parts: Parts) -> dict[str, Any]:
-    """What stands in for the config of a run that was composed in Python."""
-    kinds = {
-        name: f"{type(part).__module__}:{type(part).__qualname__}"
-        for name, part in (("stream", parts.stream), ("learner", parts.learner), ("evaluator", parts.evaluator))
-    }
-    composed = {**asdict(parts.facts), **kinds, "classes": list(parts.evaluator.classes)}
-    # `leocod score` reads the definitions here.
-    return {"composed": composed, "evaluate": parts.definitions.model_dump(mode="json")}
+    return yaml.safe_dump(dict(parts.described), sort_keys=False)
 
 
 def _describe_memory(parts: Parts, stream_bytes: int) -> dict[str, Any]:
