@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -19,3 +20,9 @@ BenchmarkOverride = Annotated[
 ]
 
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+
+
+def count_cpus() -> int:
+    """Processors that this process may use: fewer than the machine has under `taskset` or in a container."""
+    # macOS and Windows do not say.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from rich.table import Column
 from rich.table import Table as Grid
 
+from leocod.cli.options import count_cpus
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
 
@@ -90,7 +90,7 @@ def paper(
     chosen = [name.strip() for name in classes.split(",")] if classes else []
     _check_classes(plan, chosen)
     plan.prepare()
-    cpus = os.cpu_count() or 1
+    cpus = count_cpus()
     threads = 1 if ray and jobs is None else max(1, cpus // (jobs or 1))
     at_a_time = (jobs or 1) if ray is None else max(1, cpus // threads)
     if dry_run:
