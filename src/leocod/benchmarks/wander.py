@@ -35,6 +35,7 @@ EDITIONS: Mapping[Edition, Mapping[str, Any]] = {
     "first": {
         "steps": 400,
         "places": 10,
+        "residents": None,
         "frequent": (),
         "instances": 14,
         "renewal": 0.0,
@@ -76,6 +77,10 @@ class WanderOptions(Settings):
 
     only: tuple[str, ...] | None = None
     """Names of the only classes shown and labelled; in place of the others stand things of no class."""
+
+    residents: int | None = Field(default=None, ge=1)
+    """Classes that are at home in a place, at most: with few, a class is away for long. Null: all that are usual there,
+    7 or 8."""
 
     frequent: tuple[str, ...] = ()
     """Names of classes that places have more of, like the everyday things that a start from VOC knows."""
@@ -171,7 +176,7 @@ class Wander(Benchmark):
             min_visible=options.min_visible,
         )
         frequent = {CLASS_NAMES.index(name) for name in options.frequent}
-        self._settled = settle(self.seed, options.places, self._kinds, frequent)
+        self._settled = settle(self.seed, options.places, self._kinds, residents=options.residents, frequent=frequent)
         self._walk = plan_itinerary(self.seed, steps=options.steps, places=options.places, stay=options.stay)
         self._place = lru_cache(maxsize=PLACES_KEPT)(self._build_place)
         self._test_frame = lru_cache(maxsize=TEST_FRAMES_KEPT)(partial(self._frame, position=options.frames_per_step))

@@ -82,25 +82,28 @@ class Place:
 
 
 def settle(
-    seed: int, places: int, kinds: Sequence[int], frequent: Set[int] = frozenset()
+    seed: int, places: int, kinds: Sequence[int], *, residents: int | None = None, frequent: Set[int] = frozenset()
 ) -> tuple[tuple[Setting, tuple[int, ...]], ...]:
     """Choose the settings of a world, and which of `kinds` are in which place; every kind is in some place.
 
-    Places have more of the kinds that are `frequent`.
+    `residents`: kinds that are at home in a place, at most; None: all that are usual there. Places have more of the
+    kinds that are `frequent`.
     """
     random = np.random.default_rng([seed, 1])
     order = [int(number) for _ in range(places // len(SETTINGS) + 1) for number in random.permutation(len(SETTINGS))]
     settings = [SETTINGS[number] for number in order[:places]]
-    residents = [[CLASS_NAMES.index(name) for name in setting.residents] for setting in settings]
-    residents = [[kind for kind in of_place if kind in kinds] for of_place in residents]
-    residents = [sorted(of_place, key=lambda kind: kind not in frequent) for of_place in residents]
-    homeless = [kind for kind in kinds if not any(kind in of_place for of_place in residents)]
+    homes = [[CLASS_NAMES.index(name) for name in setting.residents] for setting in settings]
+    homes = [[kind for kind in home if kind in kinds] for home in homes]
+    if residents is not None:
+        homes = [[home[place] for place in sorted(random.permutation(len(home))[:residents])] for home in homes]
+    homes = [sorted(home, key=lambda kind: kind not in frequent) for home in homes]
+    homeless = [kind for kind in kinds if not any(kind in home for home in homes)]
     for kind in homeless:
-        residents[int(random.integers(places))].append(kind)
-    for of_place in residents:
-        if not of_place:
-            of_place.append(int(random.choice(list(kinds))))
-    return tuple((setting, tuple(of_place)) for setting, of_place in zip(settings, residents, strict=True))
+        homes[int(random.integers(places))].append(kind)
+    for home in homes:
+        if not home:
+            home.append(int(random.choice(list(kinds))))
+    return tuple((setting, tuple(home)) for setting, home in zip(settings, homes, strict=True))
 
 
 def build(
