@@ -14,7 +14,7 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
 from leocod.files.atomic import write_text
 from leocod.files.run_directory import RunDirectory
-from leocod.plugins.diagnosis import WORDS
+from leocod.plugins.diagnosis import BETTER
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.config import ExperimentConfig, load_config
@@ -151,7 +151,7 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
         load_learner(directory)
 
 
-@pytest.mark.parametrize("kind", WORDS)
+@pytest.mark.parametrize("kind", ["true_boxes", *BETTER])
 def test_a_diagnosis_cannot_go_on_without_its_truth(kind: str) -> None:
     experiment = build(small(f"diagnosis={kind}"))
     classes = experiment.benchmark.classes
