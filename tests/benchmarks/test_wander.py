@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 import gc
-import json
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from safetensors import safe_open
 
 from leocod.benchmarks.wander import PLACES_KEPT, Wander, WanderOptions
 from leocod.boxes import pairwise_iou
-from leocod.detectors.tiny import STARTS
 from leocod.errors import InvalidConfig
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
-from leocod.run.pretrain import PretrainOptions, fingerprint, make_world
 from leocod.stream.recorded import Stream
 from leocod.types import LabelledFrame
 from leocod.world.objects import CLASS_NAMES
@@ -283,23 +279,6 @@ def test_things_come_back_as_the_same_instances_unless_they_are_renewed() -> Non
     assert not early & late
 
 
-def test_the_first_edition_is_drawn_as_it_was() -> None:
-    """Its start names the pixels of the world that it was made in."""
-    with safe_open(STARTS["first_start"], framework="pt") as file:
-        about = file.metadata()
-    made = json.loads(about["options"])
-    options = PretrainOptions(**made, edition="first", feature_updates=0)
-
-    assert fingerprint(make_world(options)).split()[-1] == about["world"].split()[-1]
-
-
-def test_an_edition_sets_what_is_not_set() -> None:
-    first = WanderOptions(edition="first", stay=7)
-
-    assert (first.renewal, first.places, first.frequent, first.stay) == (0.0, 10, (), 7)
-    assert WanderOptions.model_validate(first.model_dump()) == first
-
-
 def test_frequent_classes_are_seen_more_often() -> None:
     names = ("clock", "vase", "monitor")
     numbers = [CLASS_NAMES.index(name) for name in names]
@@ -311,3 +290,12 @@ def test_frequent_classes_are_seen_more_often() -> None:
         )
 
     assert count(frequent=names) > 1.2 * count(frequent=())
+
+
+def test_with_few_residents_a_place_shows_few_classes() -> None:
+    def classes_a_step(**options: object) -> float:
+        walk = a_walk(3, **options)
+        steps = [np.concatenate([labels.classes for _, labels in walk.frames_of(step)]) for step in range(40)]
+        return float(np.mean([len(np.unique(classes)) for classes in steps]))
+
+    assert classes_a_step(residents=2) < 0.7 * classes_a_step()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,33 +29,8 @@ MOST_INSTANCES = 100
 """Things in a place, at most."""
 
 
-Edition = Literal["first", "second"]
-
-EDITIONS: Mapping[Edition, Mapping[str, Any]] = {
-    "first": {
-        "steps": 400,
-        "places": 10,
-        "residents": None,
-        "frequent": (),
-        "instances": 14,
-        "renewal": 0.0,
-        "stay": 4,
-        "speed": 0.5,
-        "variation": 0.8,
-        "clutter": 1.0,
-        "object_size": 0.75,
-    },
-    "second": {},
-}
-"""What an edition sets, where nothing else is asked for. The newest is the defaults of the options."""
-
-
 class WanderOptions(Settings):
     """Options of the built-in world."""
-
-    edition: Edition = "second"
-    """The standard world, `second`, or the one before: `first` sets what its figures were made with. Options that are
-    set themselves stay as they are set."""
 
     steps: int = Field(default=400, ge=1)
     """Length of the walk in steps."""
@@ -111,13 +86,6 @@ class WanderOptions(Settings):
 
     min_visible: float = Field(default=0.12, gt=0, le=1)
     """Visible share of a thing from which on it is labelled."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _apply_edition(cls, values: Any) -> Any:
-        if isinstance(values, dict) and (edition := values.get("edition")) in ("first", "second"):
-            return {**EDITIONS[edition], **values}
-        return values
 
     @model_validator(mode="after")
     def _check(self) -> WanderOptions:

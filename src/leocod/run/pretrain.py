@@ -23,7 +23,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
 
-from leocod.benchmarks.wander import Edition, Wander, WanderOptions
+from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, build_tiny
 from leocod.evaluation.evaluator import Evaluator
 from leocod.networks.base import fork_rng
@@ -39,18 +39,15 @@ KNOWN = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
 class PretrainOptions(Settings):
     """Options of pre-training."""
 
-    edition: Edition = "second"
-    """The edition of the world that the weights are for. Those of the first were made with edition=first,
-    feature_updates=0 and places=60."""
     classes: tuple[str, ...] = KNOWN
     """The classes it knows."""
     steps: int = Field(600, ge=1)
     """Length of the world it is trained in, 16 frames a step."""
-    places: int = Field(80, ge=1)
+    places: int = Field(60, ge=1)
     """Rooms and streets of that world. At every visit all objects in them are new, as in every picture of VOC."""
     test_steps: int = Field(200, ge=1)
     """Length of the world it is tested in, one frame a step: another world, whose objects it has not seen."""
-    feature_updates: int = Field(2000, ge=0)
+    feature_updates: int = Field(0, ge=0)
     """Updates on all kinds of things, for the features of the backbone. 0: the backbone starts at random."""
     backbone_rate: float = Field(0.1, gt=0, le=1)
     """The rate of a backbone that has features, as a part of the learning rate."""
@@ -78,7 +75,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     _train(model, world, options, tell, updates=options.updates, has_features=options.feature_updates > 0)
     folded = fold_normalisation(model, len(options.classes))
     detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
-    settings = WanderOptions(edition=options.edition, steps=options.test_steps, only=options.classes)
+    settings = WanderOptions(steps=options.test_steps, only=options.classes)
     unseen = Wander(settings, seed=options.seed + 1)
     evaluator = Evaluator(unseen.test, unseen.classes, every=1, last_step=0)
     ap_by_class, _ = evaluator.evaluate(detector.predict)
@@ -96,9 +93,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
 
 def make_world(options: PretrainOptions) -> Wander:
     """The world that it is trained in: as large and as varied as a photo collection."""
-    settings = WanderOptions(
-        edition=options.edition, steps=options.steps, only=options.classes, places=options.places, renewal=1.0
-    )
+    settings = WanderOptions(steps=options.steps, only=options.classes, places=options.places, renewal=1.0)
     return Wander(settings, seed=options.seed)
 
 
@@ -113,7 +108,7 @@ def fingerprint(world: Wander) -> str:
 
 def make_feature_world(options: PretrainOptions) -> Wander:
     """The world that the backbone gets its features in: all kinds of things, in other places."""
-    settings = WanderOptions(edition=options.edition, steps=options.steps, places=options.places, renewal=1.0)
+    settings = WanderOptions(steps=options.steps, places=options.places, renewal=1.0)
     return Wander(settings, seed=options.seed + 2)
 
 
