@@ -47,7 +47,10 @@ def read_video(
 def _read_labelled(
     frames: FrameSource, labels: LabelSet, every: int, classes: Sequence[str] | None, report: Report
 ) -> Recording:
-    names = choose_classes(tuple(labels.classes.values()), classes, labels.path, labels.where)
+    known = tuple(labels.classes.values())
+    if not labels.is_listed and classes is not None:
+        known = tuple(dict.fromkeys((*known, *classes)))
+    names = choose_classes(known, classes, labels.path, labels.where)
     numbers = number_classes(labels.classes, names)
     images = _group_by_frame(labels, frames, report)
     entries = []

@@ -88,6 +88,8 @@ class LabelSet:
     images: Sequence[LabelledImage]
     remarks: Sequence[str] = ()
     """What was left out of all images together, in sentences."""
+    is_listed: bool = True
+    """Whether the files list their classes. If not, classes are those of objects, and there may be more."""
 
 
 class LabelFormat(Protocol):

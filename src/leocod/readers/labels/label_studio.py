@@ -56,7 +56,7 @@ def read(path: Path, report: Report) -> LabelSet:
         remarks.append(
             f"{pluralize(several, 'task')} labelled more than once: the ground truth is used, or else the last result."
         )
-    return LabelSet(file, {name: name for name in names}, "as rectanglelabels", images, remarks)
+    return LabelSet(file, {name: name for name in names}, "as rectanglelabels", images, remarks, is_listed=False)
 
 
 def _list_done(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:

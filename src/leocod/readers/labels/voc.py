@@ -17,7 +17,9 @@ NAME = "Pascal VOC"
 
 def recognise(path: Path) -> bool:
     """A folder with XML files in it, or in `Annotations` in it, that describe one picture each."""
-    return any(find_xml_root(file) != "annotations" for place in _list_places(path) for file in place.glob("*.xml"))
+    # A damaged one among them is no reason to take it for another format.
+    files = (file for place in _list_places(path) for file in place.glob("*.xml"))
+    return any(find_xml_root(file) in ("annotation", "") for file in files)
 
 
 def read(path: Path, report: Report) -> LabelSet:
@@ -27,7 +29,7 @@ def read(path: Path, report: Report) -> LabelSet:
     files = sorted(list_files(folder, ".xml"), key=lambda file: natural_key(str(file)))
     images = [_read_image(file, root) for file in files]
     names = {thing.category for image in images for thing in image.objects or () if thing.category}
-    return LabelSet(path, {name: name for name in sorted(names)}, "as <name>", images)
+    return LabelSet(path, {name: name for name in sorted(names)}, "as <name>", images, is_listed=False)
 
 
 def _list_places(path: Path) -> list[Path]:
@@ -36,7 +38,7 @@ def _list_places(path: Path) -> list[Path]:
 
 def _read_image(file: Path, root: Root) -> LabelledImage:
     name = file.relative_to(root.path)
-    image = LabelledImage(file, "", name.with_suffix("").as_posix())
+    image = LabelledImage(file, "", name.as_posix())
     if refusal := root.explain_refusal(name.as_posix()):
         image.notes.add("", refusal, "path")
         return image

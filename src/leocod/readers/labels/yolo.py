@@ -84,7 +84,7 @@ def _list_label_files(path: Path) -> list[Path]:
 def _read_image(file: Path, root: Root, shapes: list[str]) -> LabelledImage:
     relative = file.relative_to(root.path)
     folders = [part for part in relative.parts[:-1] if not FOLDER.fullmatch(part)]
-    image = LabelledImage(file, "", PurePath(*folders, relative.stem).as_posix())
+    image = LabelledImage(file, "", PurePath(*folders, relative.name).as_posix())
     if refusal := root.explain_refusal(relative.as_posix()):
         image.notes.add("", refusal, "path")
         return image
