@@ -41,7 +41,11 @@ def test_labels_of_other_tools_are_known_by_what_is_there(
 def test_pictures_lie_in_images_or_around_the_labels(tmp_path: Path) -> None:
     (tmp_path / "a.xml").touch()
 
-    assert find_pictures(tmp_path) == find_pictures(tmp_path / "a.xml") == tmp_path
+    assert find_pictures(tmp_path) == tmp_path
+    with pytest.raises(InvalidData, match=r"no pictures beside it.*leocod data check FRAMES --labels a\.xml"):
+        find_pictures(tmp_path / "a.xml")
+    (tmp_path / "a.png").touch()
+    assert find_pictures(tmp_path / "a.xml") == tmp_path
     (tmp_path / "images").mkdir()
     assert find_pictures(tmp_path) == find_pictures(tmp_path / "a.xml") == tmp_path / "images"
 

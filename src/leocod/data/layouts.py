@@ -58,9 +58,15 @@ def detect_layout(path: Path) -> Layout:
 
 
 def find_pictures(path: Path) -> Path:
-    """Find the folder of the pictures that go with labels: `images` beside them, else all around them."""
+    """Find the folder of the pictures that go with labels: `images`, else the folder of the labels itself."""
     folder = path if path.is_dir() else path.parent
-    return folder / "images" if (folder / "images").is_dir() else folder
+    if (folder / "images").is_dir():
+        return folder / "images"
+    # A file may lie anywhere: what is far below it has nothing to do with it.
+    if path.is_file() and not any(file.suffix.lower() in SUFFIXES for file in folder.iterdir()):
+        hint = f"Name the frames: leocod data check FRAMES --labels {one_line(path.name)}"
+        raise InvalidData(f"{one_line(path)} has labels, but there are no pictures beside it, nor in images. {hint}.")
+    return folder
 
 
 def list_coco_files(folder: Path) -> list[Path]:
