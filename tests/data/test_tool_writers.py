@@ -19,6 +19,7 @@ from leocod.benchmarks.voc import Voc, VocOptions
 from leocod.data.check import check
 from leocod.data.convert import ToolFormat, convert
 from leocod.data.layouts import find_pictures
+from leocod.errors import InvalidData
 from leocod.files.strict_xml import parse_xml
 from leocod.types import Labels
 
@@ -222,7 +223,7 @@ def test_label_studio_gets_tasks_for_what_is_still_to_be_labelled(source: CocoVi
 def test_nothing_is_left_when_it_fails(source: CocoVideo, tmp_path: Path, to: ToolFormat) -> None:
     (tmp_path / "images" / "walk 1" / "3.png").unlink()
 
-    with pytest.raises(Exception, match=r"3\.png"):
+    with pytest.raises(InvalidData, match=r"3\.png"):
         convert(source, tmp_path / "out", to=to, labels={})
 
     assert not (tmp_path / "out").exists()

@@ -20,8 +20,8 @@ def a_folder(tmp_path, a_picture):
     return make
 
 
-def an_image(name=None, number=None):
-    return LabelledImage(Path("a.xml"), "image", name, number)
+def an_image(name=None, number=None, count=None):
+    return LabelledImage(Path("a.xml"), "image", name, number, count)
 
 
 def test_folders_below_are_videos_in_the_order_of_their_names(a_folder):
@@ -43,14 +43,22 @@ def test_a_number_is_that_in_the_name_that_cvat_gives_to_frames(a_folder):
 
 
 def test_else_a_number_is_a_place_among_the_pictures(a_folder):
-    assert a_folder("a.png", "b.png").find_number(an_image(number=1)) == 1
+    assert a_folder("a.png", "b.png").find_number(an_image(number=1, count=2)) == 1
+
+
+@pytest.mark.parametrize("count", [None, 1, 3])
+def test_a_place_among_more_or_fewer_pictures_is_not_used(a_folder, count):
+    frames = a_folder("a.png", "b.png")
+
+    assert frames.find_number(an_image(number=1, count=count)) is None
+    assert "may not be the same ones" in frames.explain_no_number(an_image(number=1, count=count))
 
 
 def test_a_place_is_not_used_where_cvat_sorts_names_in_another_way(a_folder):
     frames = a_folder("9.png", "10.png")
 
-    assert frames.find_number(an_image(number=1)) is None
-    assert "Export as CVAT for images 1.1" in frames.explain_no_number(an_image(number=1))
+    assert frames.find_number(an_image(number=1, count=2)) is None
+    assert "Export as CVAT for images 1.1" in frames.explain_no_number(an_image(number=1, count=2))
 
 
 def test_a_name_that_may_mean_two_frames_means_none(a_folder):

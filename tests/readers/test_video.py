@@ -94,7 +94,7 @@ def test_without_labels_the_classes_must_be_named(folder):
     ("image", "said"),
     [
         ({"file_name": "f99.png"}, "image 1: it labels a frame 'f99.png', which is not among the 12"),
-        ({"file_name": None}, "image 1: it labels a frame None"),
+        ({"file_name": None}, "image 1: it labels a frame ''"),
         ({"file_name": "f3.png", "height": 61, "width": 80}, "it is 80 x 60 pixels large, but its record says 80 x 61"),
         ({"file_name": "f3.png", "height": "60", "width": 80}, "should be pixels"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
@@ -135,16 +136,17 @@ class FolderFrames:
         if image.name is not None:
             found = self._index.find(image.name)
             return found[0] if len(found) == 1 else None
-        if image.number is None or self._counted or not self._is_in_plain_order:
-            return self._counted.get(image.number or 0) if image.number is not None else None
-        return image.number
+        if image.number is None or self._counted:
+            return None if image.number is None else self._counted.get(image.number)
+        return image.number if self._has_places_of(image) else None
 
     def explain_no_number(self, image: LabelledImage) -> str:
         """Say why an image labels no frame."""
-        if image.name is None and image.number is not None and not self._counted and not self._is_in_plain_order:
+        if image.name is None and not self._counted and not self._has_places_of(image):
             return (
-                f"it labels picture {image.number} in the order in which CVAT sorts names, which is not their order by "
-                "number here. Export as CVAT for images 1.1, which names the pictures."
+                f"it labels picture {image.number} of {image.count or 'a task'} by its place, but the {len(self)} of "
+                f"{self.path} may not be the same ones in the same order. Export as CVAT for images 1.1, which names "
+                "them."
             )
         found = [] if image.name is None else self._index.find(image.name)
         if len(found) > 1:
@@ -153,12 +155,18 @@ class FolderFrames:
                 f"it labels a frame {shorten(image.name)}, and {len(found)} of {self.path} may be meant, such as "
                 f"{first} and {second}. Put the folder before its name, too."
             )
-        name = shorten(image.name if image.number is None or image.name is not None else image.number)
+        name = shorten(image.number if image.name is None else image.name)
         return f"it labels a frame {name}, which is not among the {len(self)} of {self.path}. Correct its name."
 
-    @property
+    def _has_places_of(self, image: LabelledImage) -> bool:
+        """Whether a place among the pictures that a tool had is the same place here.
+
+        There must be as many; and CVAT sorts names letter by letter, which may not be the order by number.
+        """
+        return image.count == len(self) and self._is_in_plain_order
+
+    @cached_property
     def _is_in_plain_order(self) -> bool:
-        """Whether the order by number is the order letter by letter, too."""
         return self._names == sorted(self._names)
 
 

@@ -27,7 +27,7 @@ def test_images_are_read_with_their_numbers_sizes_and_things(tmp_path, a_json, t
 
     assert coco.recognise(file)
     assert list(found.classes.values()) == ["book", "mug"]
-    assert told(found) == [("a.png", [("mug", 1, 2, 3, 4)]), ("b.png", []), (None, None)]
+    assert told(found) == [("a.png", [("mug", 1, 2, 3, 4)]), ("b.png", []), ("", None)]
     first, second, _ = found.images
     assert (first.size, second.number) == ((60, 80), 7)
     assert first.objects[0].find_instance("walk") == ("walk", 5)

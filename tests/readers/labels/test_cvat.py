@@ -147,7 +147,7 @@ def test_the_boxes_of_tracks_are_gathered_by_frame(a_file, told):
         (4, [("mug", 11, 2, 30, 40), ("book", 5, 2, 30, 40)]),
         (5, []),
     ]
-    assert {image.size for image in found.images} == {(60, 80)}
+    assert {(image.size, image.count) for image in found.images} == {((60, 80), 12)}
     assert [thing.find_instance("film") for thing in found.images[1].objects] == [("film", "0"), ("film", "1")]
     assert found.remarks == ["1 shape left out, because only upright boxes are read: 1 polygon."]
 

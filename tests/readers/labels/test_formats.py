@@ -14,6 +14,7 @@ from leocod.readers.labels.formats import find_format, read_labels
         ({"result.json": "{}", "images/a.png": ""}, "", "COCO"),
         ({"a.json": "\n[]"}, "a.json", "Label Studio"),
         ({"tasks.json": "[]", "label_config.xml": "<View/>"}, "", "Label Studio"),
+        ({"result.json": "{}", "more.json": "[]"}, "", "COCO"),
         ({"a.xml": "<?xml version='1.0'?><annotations/>"}, "a.xml", "CVAT"),
         ({"annotations.xml": "<annotations/>", "labels.json": "[]"}, "", "CVAT"),
         ({"Annotations/a.xml": "<annotation/>"}, "", "Pascal VOC"),

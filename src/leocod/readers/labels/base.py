@@ -66,9 +66,12 @@ class LabelledImage:
     record: str
     """Which record of the file it is, in words; empty for the whole file."""
     name: str | None
-    """What the tool calls the picture: a file name, often with folders and letters that the tool has put before it."""
+    """What the tool calls the picture: a file name, often with folders and letters that the tool has put before it.
+    None: the format has no names."""
     number: int | None = None
     """Which frame of the video it is, counted from 0, where the file says."""
+    count: int | None = None
+    """Among how many frames it was counted, where the file says."""
     size: tuple[int, int] | None = None
     """Height and width in pixels, where the file says."""
     objects: Sequence[LabelledObject] | None = ()

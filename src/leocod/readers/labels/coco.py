@@ -28,7 +28,7 @@ def read(path: Path, report: Report) -> LabelSet:
 
 def _make_image(coco: Coco, image: dict[str, Any]) -> LabelledImage:
     name = image.get("file_name")
-    made = LabelledImage(coco.file, name_record(image), name if isinstance(name, str) else None)
+    made = LabelledImage(coco.file, name_record(image), name if isinstance(name, str) else "")
     made.number = next((image[key] for key in FRAME_NUMBER_KEYS if type(image.get(key)) is int), None)
     made.size = read_stated_size(image, made.notes)
     if image["id"] in coco.repeated_ids:

@@ -51,12 +51,16 @@ def read(path: Path, report: Report) -> LabelSet:
         labels = task.find_child("labels") or Element("")
         listed = [name for label in labels.list_children("label") if (name := label.find_text("name"))]
         original_size = task.find_child("original_size")
+        count = parse_number(task.find_text("size"))
     except ValueError as error:
         raise DATA.make_error(file, error, "Export it again, as CVAT for images 1.1 or CVAT for video 1.1.") from error
     shapes: list[str] = []
     is_video = original_size is not None or bool(task.list_children("source"))
     images = [_read_image(element, file, shapes, is_video=is_video) for element in root.list_children("image")]
-    images += _read_tracks(root.list_children("track"), file, shapes, original_size)
+    tracked = _read_tracks(root.list_children("track"), file, shapes, original_size)
+    for image in tracked:
+        image.count = count if isinstance(count, int) else None
+    images += tracked
     found = {thing.category for image in images for thing in image.objects or () if thing.category}
     names = dict.fromkeys(listed) if listed else dict.fromkeys(sorted(found))
     return LabelSet(file, {name: name for name in names}, "under <labels>", images, count_left_out(shapes))
@@ -125,7 +129,8 @@ def _choose_boxes(element: Element, shapes: list[str]) -> list[Element]:
 
 def _make_object(record: str, box: Element, label: str | None) -> LabelledObject:
     corners = [parse_number(box.attributes.get(key)) for key in ("xtl", "ytl", "xbr", "ybr")]
-    return LabelledObject(record, label, corners, "xyxy")
+    # As the names in the list, which lose blanks around them.
+    return LabelledObject(record, label and label.strip(), corners, "xyxy")
 
 
 def _name_instance(id: str, video: str) -> Instance:

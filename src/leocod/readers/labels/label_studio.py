@@ -29,8 +29,10 @@ LOCAL = "?d="
 
 
 def recognise(path: Path) -> bool:
-    """A JSON file with a list in it, or a folder with one such file."""
-    return find_json(path, "[") is not None if path.is_dir() else peek(path).startswith("[")
+    """A JSON file with a list in it, or a folder with one such file, and none that may be a COCO file."""
+    if path.is_dir():
+        return find_json(path, "[") is not None and find_json(path, "{") is None
+    return peek(path).startswith("[")
 
 
 def read(path: Path, report: Report) -> LabelSet:
