@@ -68,6 +68,7 @@ BY_SUFFIX: dict[str, Mutation] = {
     ".yaml": mutate_yaml,
     ".xml": mutate_xml,
     ".csv": mutate_lines,
+    ".names": mutate_lines,
     ".txt": mutate_lines,
     ".png": mutate_png,
     ".pkl": mutate_pickle,

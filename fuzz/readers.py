@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import label_seeds
 import seeds
 import weight_seeds
 from checkpoints import checkpoint_acts, write_checkpoints
@@ -100,6 +101,12 @@ def _override(file: Path) -> None:
 def _voc(folder: Path) -> list[Act]:
     by_list = {"sets": ("a", "b")} if (folder / "ImageSets").is_dir() else {}
     return _benchmark(Voc, root=folder, rename={"book": "mug"}, **by_list)
+
+
+def _labels(folder: Path) -> list[Act]:
+    """Labels of another tool: with the frames beside them, and as `data check` reads both."""
+    frames, labels = folder / "frames", folder / "labels"
+    return [*_benchmark(Video, source=frames, labels=labels), partial(_check, frames, labels)]
 
 
 def _images(folder: Path) -> Iterator[Act]:
@@ -197,6 +204,11 @@ READERS = {
         ),
         Reader("egoobjects-processed", seeds.write_processed, lambda folder: _benchmark(EgoObjects, root=folder)),
         Reader("voc", seeds.write_voc, _voc),
+        Reader("labels-coco", label_seeds.write_coco, _labels),
+        Reader("labels-yolo", label_seeds.write_yolo, _labels),
+        Reader("labels-voc", label_seeds.write_voc, _labels),
+        Reader("labels-cvat", label_seeds.write_cvat, _labels),
+        Reader("labels-label-studio", label_seeds.write_label_studio, _labels),
         Reader("detectron2", weight_seeds.write_detectron2, _weights),
         Reader("torchvision", weight_seeds.write_torchvision, _weights),
         Reader("safetensors", weight_seeds.write_safetensors, _weights),

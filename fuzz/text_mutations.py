@@ -44,12 +44,16 @@ def mutate_yaml(data: bytes, random: Random) -> bytes:
 
 
 def mutate_xml(data: bytes, random: Random) -> bytes:
-    """Replace, remove, repeat or exchange a tag, or the text between two; or put something odd before all of it."""
+    """Replace, remove, repeat or exchange a tag, an attribute, or the text between two; or put something before all."""
     parts = re.split(rb"(<[^>]*>)", data)
     number, other = (random.randrange(len(parts)) for _ in range(2))
     odd = random.choice((*ODD_XML, *ODD_JSON)).encode("utf-8", "surrogatepass")
-    act = random.choice(("replace", "replace", "replace", "remove", "repeat", "exchange", "rename", "before"))
-    if act == "replace":
+    act = random.choice(
+        ("replace", "replace", "replace", "remove", "repeat", "exchange", "rename", "before", "attribute")
+    )
+    if act == "attribute" and (values := re.findall(rb'="[^"]*"', parts[number])):
+        parts[number] = parts[number].replace(random.choice(values), b'="' + odd.strip(b'"') + b'"')
+    elif act == "replace":
         parts[number] = odd.strip(b'"')
     elif act == "remove":
         del parts[number]

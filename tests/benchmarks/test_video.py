@@ -146,3 +146,19 @@ def test_a_film_without_labels_can_be_streamed(film):
     assert [len(step.frames) for step in steps] == [3, 1]
     assert [len(step.labels) for step in steps] == [0, 0]
     assert benchmark.test == ()
+
+
+def test_a_run_says_once_which_labels_it_does_not_use(tmp_path, folder):
+    (tmp_path / "yolo").mkdir()
+    (tmp_path / "yolo" / "classes.txt").write_text("mug")
+    for name in ("x", "y", *(file.stem for file in folder.iterdir())):
+        (tmp_path / "yolo" / f"{name}.txt").write_text("0 0.1 0.1 0.2 0.1 0.2 0.2")
+    benchmark = video(folder, labels=tmp_path / "yolo", hold_out=0, frames_per_step=1)
+
+    arrivals = list(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=1), seed=0)).arrivals())
+
+    polygons, strays = arrivals[0].warnings
+    assert "shapes left out" in polygons
+    assert "'x.txt', which is not among" in strays
+    assert "In all, 2 of" in strays
+    assert [arrival.warnings for arrival in arrivals[1:]] == [()] * (len(arrivals) - 1)

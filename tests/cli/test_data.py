@@ -51,6 +51,39 @@ def test_check_leaves_with_0_when_all_is_well_and_with_1_when_a_run_would_stop(t
     assert "1 problem, 1 of which would stop a run." in ill.output
 
 
+@pytest.mark.parametrize("to", ["yolo", "voc", "cvat", "label-studio"])
+def test_a_benchmark_is_written_for_another_tool_and_checked(to: str) -> None:
+    written = leocod("data", "convert", "wander", "out", "--to", to, *WALK)
+    checked = leocod("data", "check", "out", "--most", "1")
+
+    assert written.exit_code == 0, written.output
+    assert "wander: 2 steps and 2 test frames: out" in written.output
+    assert checked.exit_code == 0, checked.output
+    assert f"out: {to} layout, 10 frames, 10 of them labelled" in checked.output
+
+
+def test_a_tool_cannot_be_told_which_frames_are_labelled_at_a_cost(tmp_path: Path) -> None:
+    result = leocod("data", "convert", "wander", "out", "--to", "yolo", "--labels", "4", *WALK)
+
+    assert result.exit_code == 2
+    assert "--labels goes with --to processed or coco: yolo cannot say it" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_of_another_tool_go_with_a_folder(tmp_path: Path) -> None:
+    some_frames(tmp_path / "film")
+    (tmp_path / "yolo").mkdir()
+    (tmp_path / "yolo" / "classes.txt").write_text("mug\n")
+    (tmp_path / "yolo" / "film_1.txt").write_text("0 0.5 0.5 0.5 0.5\n")
+    (tmp_path / "yolo" / "film_7.txt").write_text("")
+
+    result = leocod("data", "check", "film", "--labels", "yolo")
+
+    assert result.exit_code == 0, result.output
+    assert "film: folder layout, 3 frames, 1 of them labelled, 0 of these without objects, 1 object" in result.output
+    assert "yolo/film_7.txt: it labels a frame 'film_7.txt', which is not among the 3 of film" in result.output
+
+
 def test_what_convert_writes_has_nothing_wrong_with_it_that_stops_a_run() -> None:
     for to in ("processed", "coco"):
         written = leocod("data", "convert", "wander", to, "--to", to, *WALK)

@@ -388,8 +388,33 @@ def test_the_labels_of_a_folder_are_checked_against_it(tmp_path: Path) -> None:
     findings = check(tmp_path / "images", labels=tmp_path / "annotations.json")
 
     assert findings.layout == "folder"
-    assert kinds(findings, breaks=True) == ["stray annotation"]
+    assert kinds(findings, breaks=True) == []
+    assert "stray annotation" in kinds(findings, breaks=False)
     assert "image 3: it labels a frame '3.jpg', which is not among the 2" in str(findings.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("labels/0.txt", "5 0.5 0.5 0.5 0.5\n", "labels/0.txt, line 1: no class 5. Known: 0, 1"),
+        ("labels/0.txt", "0 0.5 0.5 0 0.5\n", "labels/0.txt, line 1: the box is"),
+        ("labels/0.txt", "0 0.5 0.5\n", "labels/0.txt, line 1: it is '0 0.5 0.5'"),
+        ("labels/2.txt", "0 1.5 0.5 0.5 0.5\n", "labels/2.txt, line 1: the box"),
+    ],
+)
+def test_a_bad_line_of_yolo_is_told_with_its_file(tmp_path: Path, file: str, text: str, told: str) -> None:
+    for number in range(3):
+        (tmp_path / "images").mkdir(exist_ok=True)
+        PillowImage.new("RGB", (20, 10)).save(tmp_path / "images" / f"{number}.png")
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "classes.txt").write_text("mug\nbook\n")
+    (tmp_path / file).write_text(text)
+
+    findings = check(tmp_path)
+
+    assert findings.layout == "yolo"
+    assert findings.breaks
+    assert any(told in str(problem) for problem in findings.problems), findings.problems
 
 
 def test_labels_apart_go_with_frames_only(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import pytest
 from leocod.files.strict_xml import DEEPEST, MOST, Element, parse_xml
 
 
-def test_elements_and_their_text_are_read_and_attributes_passed_over() -> None:
+def test_elements_with_their_attributes_and_text_are_read() -> None:
     found = parse_xml("<?xml version='1.0'?><a b='1'>\n x <!-- no --><c>5 &lt; 6</c><c/><![CDATA[y]]>\n</a>")
 
-    assert found == Element("a", "x y", [Element("c", "5 < 6"), Element("c")])
+    assert found == Element("a", {"b": "1"}, "x y", [Element("c", {}, "5 < 6"), Element("c")])
 
 
 def test_a_text_is_unicode_whatever_encoding_it_declares() -> None:

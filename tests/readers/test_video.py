@@ -94,7 +94,7 @@ def test_without_labels_the_classes_must_be_named(folder):
     ("image", "said"),
     [
         ({"file_name": "f99.png"}, "image 1: it labels a frame 'f99.png', which is not among the 12"),
-        ({"file_name": None}, "image 1: it labels a frame None"),
+        ({"file_name": None}, "image 1: it labels a frame ''"),
         ({"file_name": "f3.png", "height": 61, "width": 80}, "it is 80 x 60 pixels large, but its record says 80 x 61"),
         ({"file_name": "f3.png", "height": "60", "width": 80}, "should be pixels"),
     ],
@@ -181,3 +181,81 @@ def test_a_source_without_frames_is_told(tmp_path):
     (tmp_path / "film.mp4").write_bytes(b"no film")
     with pytest.raises(InvalidData, match=r"film\.mp4 is not a readable video"):
         read_video(tmp_path / "film.mp4", classes=["a"])
+
+
+TRACKS = """<annotations>
+  <meta><task><labels><label><name>mug</name></label><label><name>book</name></label></labels>
+    <original_size><width>80</width><height>60</height></original_size></task></meta>
+  <track id="4" label="book">
+    <box frame="3" outside="0" keyframe="1" xtl="1" ytl="2" xbr="3" ybr="4"/>
+    <box frame="4" outside="1" keyframe="1" xtl="1" ytl="2" xbr="3" ybr="4"/>
+  </track>
+</annotations>"""
+
+
+@pytest.mark.parametrize("source", ["film", "folder"])
+def test_tracks_of_cvat_label_frames_by_number(request, source, tmp_path, boxes):
+    (tmp_path / "tracks.xml").write_text(TRACKS)
+    source = request.getfixturevalue(source)
+    if source.is_dir():
+        for file in source.glob("*.png"):
+            file.rename(source / f"frame_{int(file.stem[1:]) - 1:06}.png")
+
+    found = read_video(source, tmp_path / "tracks.xml")
+
+    assert found.classes == ("mug", "book")
+    assert boxes(found) == [None, None, None, [("book", 1, 2, 3, 4)], [], *[None] * 7]
+    assert found.entries[3].instances == ((source.stem, "4"),)
+
+
+def a_task(image, *labels):
+    value = {"x": 25, "y": 50, "width": 12.5, "height": 10}
+    sides = {"original_width": 80, "original_height": 60}
+    results = [{"type": "rectanglelabels", **sides, "value": {**value, "rectanglelabels": [label]}} for label in labels]
+    return {"data": {"image": image}, "annotations": [{"result": results}]}
+
+
+def test_tasks_of_label_studio_label_frames_by_the_end_of_their_names(folder, tmp_path, a_json, boxes):
+    tasks = [a_task("/data/upload/1/2f0a1b3c-f2.png", "mug"), a_task("/data/upload/1/99aa-f12.png")]
+
+    found = read_video(folder, a_json(tmp_path / "tasks.json", tasks))
+
+    assert boxes(found) == [None, [("mug", 20, 30, 30, 36)], *[None] * 9, []]
+
+
+def test_classes_that_nobody_has_labelled_yet_can_be_named_where_files_have_no_list(folder, tmp_path, a_json, boxes):
+    labels = a_json(tmp_path / "tasks.json", [a_task("f1.png", "mug", "jar")])
+
+    found = read_video(folder, labels, classes=("book", "mug"))
+
+    assert found.classes == ("book", "mug")
+    assert boxes(found)[0] == [("mug", 20, 30, 30, 36)]
+
+
+def test_names_without_a_number_do_not_label_a_film(film, tmp_path):
+    """They may be those of pictures that another tool counted from 1."""
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "classes.txt").write_text("mug")
+    (tmp_path / "set" / "film_000003.txt").write_text("0 0.5 0.5 0.1 0.1")
+
+    with pytest.raises(InvalidData, match="does not say which frame of film.mp4.*name the folder of pictures"):
+        read_video(film, tmp_path / "set")
+
+
+def test_labels_for_more_frames_than_there_are_are_told_once_and_stop_nobody(folder, a_label_file, met):
+    labels = a_label_file([{"id": number, "file_name": f"f{number}.png"} for number in range(1, 100)])
+
+    found = read_video(folder, labels, report=met.append)
+
+    assert sum(entry.labels is not None for entry in found.entries) == 12
+    assert [(one.kind, one.breaks) for one in met] == [("stray annotation", False)]
+    assert "it labels a frame 'f13.png'" in met[0].what
+    assert met[0].what.endswith("In all, 87 of 99 images label no frame.")
+
+
+def test_labels_of_another_video_are_an_error_in_every_run(folder, a_label_file, met):
+    labels = a_label_file([{"id": number, "file_name": f"g{number}.png"} for number in range(3)])
+
+    read_video(folder, labels, report=met.append)
+
+    assert [(one.fatal, "3 of 3 images" in one.what) for one in met] == [(True, True)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leocod.errors import InvalidData, UnknownName
-from leocod.readers.voc import LARGEST_FRAME, read_voc
+from leocod.readers.voc import read_voc
+from leocod.readers.voc_objects import LARGEST_FRAME
 
 MUG, BOOK = ("mug", 1, 1, 20, 30), ("book", 11, 21, 80, 60)
 

@@ -70,6 +70,11 @@ class Benchmark(ABC):
         """Held-out frames that nobody has labelled: they cannot test anything."""
         return 0
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What a run says once, when it starts: labels that are there and are not used."""
+        return ()
+
     @abstractmethod
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:
         """The training frames of one step, in order, each with its true labels. Steps may be asked for in any order.
@@ -207,6 +212,11 @@ class Recorded(Benchmark):
     @property
     def unlabelled_test_frames(self) -> int:
         return sum(entry.labels is None for entry in self._held_out)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        unused = ("stray annotation", "shape")
+        return [str(problem) for problem in self.problems if problem.kind in unused and not problem.breaks]
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:
         return self._given.get(per_step)

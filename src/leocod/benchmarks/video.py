@@ -17,11 +17,13 @@ class VideoOptions(SplitOptions):
     """Options of a video as a benchmark. `classes` is needed when there are no labels."""
 
     source: Path
-    """A video file, or a folder of frames, which come in the order of their names, numbers in them by value."""
+    """A video file, or a folder of frames, which come in the order of their names, numbers in them by value. If it has
+    only folders in it, each is a video."""
 
     labels: Path | None = None
-    """A COCO file. Its images are frames by file name, or, in a video file, by `frame_id` counted from 0, or by name as
-    `leocod predict` writes it. Frames not in it are used without labels. Null: there are none; nothing is evaluated."""
+    """Labels as COCO, YOLO, Pascal VOC, CVAT or Label Studio has them: a file, or a folder. They are those of frames by
+    name, or, in a video file, by number counted from 0. Frames not in it are used without labels. Null: there are none;
+    nothing is evaluated."""
 
     every: int = Field(1, ge=1)
     """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, as with 60 in a usual film."""

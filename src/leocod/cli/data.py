@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 COSTS = (16, 8, 4, 2, 1)
 """The annotation costs of the paper, in labelled frames a step."""
 
+WITH_COSTS = ("processed", "coco")
+"""Layouts that say which frames are labelled at each cost."""
+
 PANEL = 384
 """Pixels of the longer side of a frame on a contact sheet, at most."""
 
@@ -38,14 +41,16 @@ def data(context: typer.Context) -> None:
 
 @commands.command()
 def check(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a COCO json or a video.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a file of labels or a video.")],
     layout: Annotated[
-        Literal["auto", "processed", "oak", "egoobjects", "voc", "coco", "folder", "video"],
+        Literal[
+            "auto", "processed", "oak", "egoobjects", "voc", "coco", "yolo", "cvat", "label-studio", "folder", "video"
+        ],
         typer.Option(help="The layout of the files; auto detects it."),
     ] = "auto",
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The COCO json with the labels of a video or folder."),
+        typer.Option(metavar="PATH", help="The labels of a video or folder: COCO, YOLO, VOC, CVAT or Label Studio."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Read only the headers of pictures.")] = False,
     most: Annotated[int, typer.Option(metavar="N", min=0, help="Problems listed of each kind; all are counted.")] = 20,
@@ -68,7 +73,10 @@ def check(
 def convert(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="See `leocod list`.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.")],
-    to: Annotated[Literal["processed", "coco"], typer.Option(help="The authors' layout, or a COCO json.")],
+    to: Annotated[
+        Literal["processed", "coco", "yolo", "voc", "cvat", "label-studio"],
+        typer.Option(help="The authors' layout, a COCO json, or the format of another tool."),
+    ],
     seed: Annotated[int, typer.Option(min=0, help="Seed of the benchmark, and of the draw of labelled frames.")] = 0,
     labels: Annotated[
         str | None, typer.Option(metavar="K,...", help="Annotation costs, in labelled frames a step [16,8,4,2,1].")
@@ -89,13 +97,17 @@ def convert(
 
     refuse_existing(out)
     config, source = build_benchmark(benchmark, seed, overrides or ())
-    costs = _parse_costs(labels, config.frames_per_step)
+    if labels is not None and to not in WITH_COSTS:
+        raise InvalidConfig(f"--labels goes with --to {' or '.join(WITH_COSTS)}: {to} cannot say it.")
+    costs = _parse_costs(labels, config.frames_per_step) if to in WITH_COSTS else []
     records = {cost: _choose_labels(config, source, cost, choice) for cost in costs}
     with show_progress("steps") as advance:
         lost = write(source, out, to=to, labels=records, link=link, progress=lambda: advance(source.steps))
     say(
-        f"{source.name}: {pluralize(source.steps, 'step')} and {pluralize(len(source.test), 'test frame')}, "
-        f"labelled at {', '.join(f'{cost} ({record.count})' for cost, record in records.items())} frames a step: {out}"
+        f"{source.name}: {pluralize(source.steps, 'step')} and {pluralize(len(source.test), 'test frame')}"
+        f"{', labelled at ' if records else ''}"
+        f"{', '.join(f'{cost} ({record.count})' for cost, record in records.items())}"
+        f"{' frames a step' if records else ''}: {out}"
     )
     if lost:
         console.print(f"Left out, because they cannot be read: {pluralize(lost, 'frame')}.")

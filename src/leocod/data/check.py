@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from leocod.data.layouts import VIDEO_LAYOUTS, Layout, detect_layout, list_coco_files
+from leocod.data.layouts import TOOL_LAYOUTS, VIDEO_LAYOUTS, Layout, detect_layout, find_pictures, list_coco_files
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.readers.coco import Coco, name_record, read_coco
 from leocod.readers.coco_video import FRAME_NUMBER_KEYS, has_steps, read_coco_video
@@ -80,8 +80,8 @@ def check(
 ) -> Findings:
     """Read all of a data set as a run would, but go on where a run would stop, and decode every picture.
 
-    `labels` is the COCO file that goes with a video or a folder of frames. With `quick` only the header of each picture
-    is read.
+    `labels` are those that go with a video or a folder of frames, in any format. With `quick` only the header of each
+    picture is read.
     """
     chosen = _choose_layout(path, layout, labels)
     problems: list[Problem] = []
@@ -96,8 +96,8 @@ def check(
     else:
         lost = {problem.frame for problem in problems if problem.kind in {"picture", "path", "file"}}
         there = [entry for entry in recording.entries if entry.id not in lost]
-        problems += check_images(there, quick=quick, upright=chosen == "folder", progress=progress)
-    if chosen not in VIDEO_LAYOUTS:
+        problems += check_images(there, quick=quick, upright=chosen in ("folder", *TOOL_LAYOUTS), progress=progress)
+    if chosen not in (*VIDEO_LAYOUTS, *TOOL_LAYOUTS):
         problems += _find_unlabelled_frames(recording)
     problems += _find_unused_classes(recording, labels or path)
     if chosen not in VIDEO_LAYOUTS or labels is not None:
@@ -111,8 +111,9 @@ def _choose_layout(path: Path, layout: Layout | Literal["auto"], labels: Path | 
             raise InvalidData(f"No file or folder '{one_line(file)}'. Check the name.")
     if labels is None:
         return detect_layout(path) if layout == "auto" else layout
-    if path.is_file() and path.suffix.lower() == ".json":
-        raise InvalidData(f"--labels goes with a video or a folder of frames, but {path} is a json. Name the frames.")
+    if path.is_file() and path.suffix.lower() in (".json", ".xml"):
+        kind = path.suffix.lower().removeprefix(".")
+        raise InvalidData(f"--labels goes with a video or a folder of frames, but {path} is a {kind}. Name the frames.")
     if layout == "auto":
         return "video" if path.is_file() else "folder"
     if layout not in VIDEO_LAYOUTS:
@@ -133,6 +134,8 @@ def _read(path: Path, layout: Layout, labels: Path | None, report: Report) -> Re
         return recording
     if layout == "coco":
         return _read_coco(path, report)
+    if layout in TOOL_LAYOUTS:
+        return read_video(find_pictures(path), path, report=report)
     if labels is not None:
         return read_video(path, labels, report=report)
     # The reader needs classes, and without labels there are none.

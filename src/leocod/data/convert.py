@@ -1,4 +1,4 @@
-"""Write any benchmark to files: the authors' processed layout, or COCO. What is read back is what was written."""
+"""Write any benchmark to files: layouts that are read back as they were, and formats of other tools."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from leocod.benchmarks.base import Benchmark
+from leocod.data.tool_writers import CvatWriter, LabelStudioWriter, VocWriter, YoloWriter
 from leocod.data.writers import CocoWriter, ImageFolder, OutputFrame, ProcessedWriter, Writer
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
 from leocod.files.atomic import atomic_directory
@@ -16,7 +17,20 @@ from leocod.stream.recorded import Stream
 from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels
 
-OutputLayout = Literal["processed", "coco"]
+BenchmarkLayout = Literal["processed", "coco"]
+"""Layouts that also say steps, test frames, and which frames are labelled at each cost."""
+
+ToolFormat = Literal["yolo", "voc", "cvat", "label-studio"]
+"""Formats of other tools."""
+
+OutputLayout = BenchmarkLayout | ToolFormat
+
+TOOL_WRITERS: Mapping[ToolFormat, Callable[[ImageFolder, Benchmark], Writer]] = {
+    "yolo": YoloWriter,
+    "voc": VocWriter,
+    "cvat": CvatWriter,
+    "label-studio": LabelStudioWriter,
+}
 
 
 class LabelChoice(LabelRecord):
@@ -44,16 +58,14 @@ def convert(
 ) -> int:
     """Write all of a benchmark to a new folder; return how many frames were left out because they cannot be read.
 
-    `labels` says, for each annotation cost, which frames a person labels. A frame with a file of its own keeps the
-    bytes of that file, as a copy or a hard link. Pixels without a file, or of a photo that had to be turned, become
-    PNG, which loses nothing. The folder appears when it is complete. `progress` is called after each step.
+    `labels` says, for each annotation cost, which frames a person labels; other tools' formats have no place for it. A
+    frame with a file of its own keeps the bytes of that file, as a copy or a hard link. Pixels without a file, or of a
+    photo that had to be turned, become PNG, which loses nothing. The folder appears when it is complete. `progress` is
+    called after each step.
     """
     left_out = benchmark.lost_test_frames
     with _open_output(out) as folder:
-        images = ImageFolder(folder, link=link)
-        writer: Writer = (
-            ProcessedWriter(images, benchmark, labels) if to == "processed" else CocoWriter(images, benchmark, labels)
-        )
+        writer = _make_writer(folder, benchmark, to, labels, link=link)
         for frames, lost in _list_frames(benchmark, labels):
             for frame in frames:
                 writer.add(frame)
@@ -61,6 +73,16 @@ def convert(
             progress()
         writer.finish()
     return left_out
+
+
+def _make_writer(
+    folder: Path, benchmark: Benchmark, to: OutputLayout, labels: Mapping[int, LabelChoice], *, link: bool
+) -> Writer:
+    if to == "processed":
+        return ProcessedWriter(ImageFolder(folder, link=link), benchmark, labels)
+    if to == "coco":
+        return CocoWriter(ImageFolder(folder, link=link), benchmark, labels)
+    return TOOL_WRITERS[to](ImageFolder(folder, link=link, flat=True), benchmark)
 
 
 def refuse_existing(out: Path) -> None:

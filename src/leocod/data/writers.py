@@ -1,4 +1,4 @@
-"""The layouts that `leocod data convert` writes: the authors' processed one, and COCO."""
+"""Layouts of benchmarks that `leocod data convert` writes: the authors' processed one, and COCO; and their pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PIL import Image as PillowImage
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidData
 from leocod.files.atomic import write_json
-from leocod.files.images import Upright
+from leocod.files.images import Upright, read_orientation
 from leocod.files.run_directory import format_step
 from leocod.run.record.labels import LabelRecord
 from leocod.types import Frame, Labels
@@ -48,18 +48,22 @@ class Writer(Protocol):
 class ImageFolder:
     """The folder that is written to. Every image in it gets a name of its own."""
 
-    def __init__(self, folder: Path, *, link: bool) -> None:
+    def __init__(self, folder: Path, *, link: bool, flat: bool = False) -> None:
+        """`flat`: for other tools. Names have the video in them in place of a folder for each video, and no picture has
+        an EXIF note on how to turn it: most tools follow it, and would show boxes in other places."""
         self.folder = folder
         self.link = link
+        self.flat = flat
         self._taken: set[str] = set()
 
     def choose_name(self, frame: Frame) -> str:
-        """Return video and file name, or video and number, without an ending: `walk1/000012`."""
+        """Return video and file name, or video and number, without an ending: `walk1/000012`, or `walk1_000012`."""
         file = frame.content.path if isinstance(frame.content, Upright) else frame.content
         stem = file.stem if isinstance(file, Path) else f"{frame.index:06d}"
         # No folder below `annotations` may have that name: readers find the folder of images by it.
         video = sanitize(frame.video)
-        wanted = f"{video if video != 'annotations' else f'_{video}'}/{sanitize(stem)}"
+        between = "_" if self.flat else "/"
+        wanted = f"{video if video != 'annotations' else f'_{video}'}{between}{sanitize(stem)}"
         name, number = wanted, 1
         # Some file systems do not distinguish capitals.
         while name.lower() in self._taken:
@@ -70,7 +74,7 @@ class ImageFolder:
 
     def write(self, frame: Frame, name: str) -> str:
         """Write the image of a frame; return its path, with an ending."""
-        if not isinstance(frame.content, Path):
+        if not isinstance(frame.content, Path) or (self.flat and read_orientation(frame.content) != 1):
             path = self._make_parent(f"{name}.png")
             PillowImage.fromarray(frame.image()).save(path)
             return f"{name}.png"

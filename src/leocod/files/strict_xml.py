@@ -1,4 +1,4 @@
-"""An XML parser for plain data: elements and text. No document types, and so no entities; limited in depth and number.
+"""An XML parser for plain data. No document types, and so no entities; limited in depth and number of elements.
 
 Python's own expat does the work. `defusedxml` refuses the same declarations, but limits neither depth nor number: with
 it we would need these handlers all the same.
@@ -12,14 +12,15 @@ from xml.parsers import expat
 from leocod.files.strict_yaml import DEEPEST
 
 MOST = 200_000
-"""Elements of a file. An object of PASCAL VOC has about ten."""
+"""Elements of a file, unless a call has a limit of its own. An object of PASCAL VOC has about ten."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
-    """One element of an XML file: what stands in it. Attributes are passed over."""
+    """One element of an XML file: what stands in it."""
 
     name: str
+    attributes: dict[str, str] = field(default_factory=dict)
     text: str = ""
     """The text right in it, without blanks at both ends."""
     children: list[Element] = field(default_factory=list)
@@ -41,9 +42,12 @@ class Element:
         return None if child is None else child.text
 
 
-def parse_xml(text: str) -> Element:
-    """Return the outermost element of an XML text. A ValueError says in which line it is wrong, and why."""
-    tree = _Tree()
+def parse_xml(text: str, *, most: int = MOST) -> Element:
+    """Return the outermost element of an XML text. A ValueError says in which line it is wrong, and why.
+
+    `most`: elements that are read.
+    """
+    tree = _Tree(most)
     try:
         # In one piece: expat is slow with a long token that comes in many.
         tree.parser.Parse(text, True)
@@ -55,7 +59,8 @@ def parse_xml(text: str) -> Element:
 class _Tree:
     """Grows as expat meets tags and text."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self.most = most
         self.outermost = Element("")
         self._open = [self.outermost]
         self._texts: list[list[str]] = [[]]
@@ -68,13 +73,13 @@ class _Tree:
         self.parser.CharacterDataHandler = self._add_text
         self.parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def _start(self, name: str, attributes: object) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if len(self._open) > DEEPEST:
             raise self._make_error(f"more than {DEEPEST} levels within one another")
-        if self._count > MOST:
-            raise self._make_error(f"more than {MOST} elements")
-        element = Element(name)
+        if self._count > self.most:
+            raise self._make_error(f"more than {self.most} elements")
+        element = Element(name, attributes)
         self._open[-1].children.append(element)
         self._open.append(element)
         self._texts.append([])

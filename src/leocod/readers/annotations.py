@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +26,9 @@ FARTHEST = 1e7
 
 ROUNDING = 1.0
 """Pixels by which a box may stick out of its frame without a warning: files round."""
+
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+"""A number as a text of a file."""
 
 
 class Annotation(NamedTuple):
@@ -84,6 +88,14 @@ def parse_box(value: Any, format: BoxFormat) -> Box:
         rule = "x1 < x2 and y1 < y2" if format == "xyxy" else "width and height above 0"
         raise ValueError(f"the box is {shorten(value)}: it has no area; it should have {rule}.")
     return float(x1), float(y1), float(x2), float(y2)
+
+
+def parse_number(text: str | None) -> float | int | str | None:
+    """Return the number that a text is, or the text: whoever uses it says what is wrong with it."""
+    if text is None or len(text) > 100 or not NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def clip_box(box: Box, size: tuple[int, int]) -> tuple[Box, float]:

@@ -13,7 +13,7 @@ from leocod.files.documents import DATA
 from leocod.files.images import CURE, read_size
 from leocod.files.paths import Root, explain_absence
 from leocod.readers.annotations import Annotation, ClassNumbers, make_labels
-from leocod.readers.recording import Entry, FrameProblems, Instance, Problem, Report, raise_problem
+from leocod.readers.recording import Entry, FrameProblems, Instance, Problem, Problems, Report, raise_problem
 from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
 
@@ -132,40 +132,49 @@ class CocoFrames:
             return None
         if image.get("labelled") is False:
             return None
-        return make_labels(self._list_annotations(image, problems), size, self.classes, problems)
-
-    def _list_annotations(self, image: dict[str, Any], problems: FrameProblems) -> Iterator[Annotation]:
-        for annotation in self.coco.annotations[image["id"]]:
-            record, crowd = name_record(annotation), annotation.get("iscrowd")
-            if crowd not in (None, 0, 1):
-                problems.add(record, f"its iscrowd is {shorten(crowd)}: it should be 0 or 1.", "crowd")
-            elif crowd == 1:
-                # COCO's own evaluation passes over such regions; here they would be one object too large.
-                what = "it stands for a crowd (iscrowd), not for one object, and takes no part."
-                problems.add(record, what, "crowd", breaks=False)
-            elif self.needs_category or annotation.get("category_id") is not None:
-                yield Annotation(record, annotation.get("category_id"), annotation.get("bbox"), "xywh")
+        annotations = list_annotations(self.coco, image, problems, needs_category=self.needs_category)
+        return make_labels((annotation for annotation, _ in annotations), size, self.classes, problems)
 
     def _list_instances(self, image: dict[str, Any], video: str) -> tuple[Instance, ...] | None:
-        """Name the thing that each label of an image shows; None when the file does not say it of each.
-
-        An `instance_id` is that of a thing in the whole file, a `track_id` that of a thing in its video.
-        """
+        """Name the thing that each label of an image shows; None when the file does not say it of each."""
         found: list[Instance] = []
         for annotation in self.coco.annotations[image["id"]]:
             # As in the labels, which were found to be whole.
             if annotation.get("iscrowd") == 1 or self.classes.get(annotation.get("category_id")) is None:
                 continue
-            if is_id(annotation.get("instance_id")):
-                found.append(("", annotation["instance_id"]))
-            elif is_id(annotation.get("track_id")):
-                found.append((video, annotation["track_id"]))
-            else:
+            if (instance := find_instance(annotation, video)) is None:
                 return None
+            found.append(instance)
         return tuple(found)
 
 
-def read_stated_size(image: Mapping[str, Any], problems: FrameProblems) -> tuple[int, int] | None:
+def list_annotations(
+    coco: Coco, image: Mapping[str, Any], problems: Problems, *, needs_category: bool = True
+) -> Iterator[tuple[Annotation, Mapping[str, Any]]]:
+    """Yield the annotations of an image that take part, each with its record. The others are reported."""
+    for annotation in coco.annotations[image["id"]]:
+        record, crowd = name_record(annotation), annotation.get("iscrowd")
+        if crowd not in (None, 0, 1):
+            problems.add(record, f"its iscrowd is {shorten(crowd)}: it should be 0 or 1.", "crowd")
+        elif crowd == 1:
+            # COCO's own evaluation passes over such regions; here they would be one object too large.
+            what = "it stands for a crowd (iscrowd), not for one object, and takes no part."
+            problems.add(record, what, "crowd", breaks=False)
+        elif needs_category or annotation.get("category_id") is not None:
+            yield Annotation(record, annotation.get("category_id"), annotation.get("bbox"), "xywh"), annotation
+
+
+def find_instance(annotation: Mapping[str, Any], video: str) -> Instance | None:
+    """Name the thing that an annotation shows, in a frame of this video; None when the file does not say.
+
+    An `instance_id` is that of a thing in the whole file, a `track_id` that of a thing in its video.
+    """
+    if is_id(annotation.get("instance_id")):
+        return "", annotation["instance_id"]
+    return (video, annotation["track_id"]) if is_id(annotation.get("track_id")) else None
+
+
+def read_stated_size(image: Mapping[str, Any], problems: Problems) -> tuple[int, int] | None:
     """Read height and width from a record; None when it does not state them, or states what cannot be."""
     height, width = image.get("height"), image.get("width")
     if height is None and width is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from leocod.errors import InvalidData
 from leocod.text import one_line
@@ -24,6 +24,7 @@ ProblemKind = Literal[
     "duplicate picture",
     "order",
     "stray annotation",
+    "shape",
     "path",
     "crowd",
     "unlabelled frame",
@@ -65,6 +66,12 @@ def raise_problem(problem: Problem) -> None:
     """The strictest report: the first problem that breaks something ends the reading."""
     if problem.breaks:
         raise InvalidData(str(problem))
+
+
+class Problems(Protocol):
+    """Takes the problems of one frame."""
+
+    def add(self, part: str, what: str, kind: ProblemKind, *, breaks: bool = True) -> None: ...
 
 
 @dataclass

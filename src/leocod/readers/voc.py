@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from leocod.errors import InvalidData, InvalidFrame, UnknownName
-from leocod.files.documents import DATA
 from leocod.files.images import CURE, read_size
 from leocod.files.paths import NO_FILE, Root, explain_absence
-from leocod.files.strict_xml import Element, parse_xml
 from leocod.readers.annotations import Annotation, ClassNumbers, make_labels
 from leocod.readers.classes import choose_classes, explain_bad_name
-from leocod.readers.coco import read_stated_size
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, raise_problem
 from leocod.readers.voc_files import ANNOTATIONS, PICTURES, Place, VocFiles
+from leocod.readers.voc_objects import VocObject, parse_object, parse_size, parse_voc
 from leocod.text import one_line, shorten, strip_file_name
 from leocod.types import Labels
-
-LARGEST_FRAME = 8 * 1024**2
-"""Bytes of the largest XML file of one frame."""
-
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
-
-
-class VocObject(NamedTuple):
-    """One object of an XML file, before anything is checked."""
-
-    name: str | None
-    box: Any
 
 
 @dataclass
@@ -140,55 +124,16 @@ class _Reader:
 
     def _read_objects(self, file: Path, problems: FrameProblems) -> tuple[tuple[int, int] | None, list[VocObject]]:
         self.opened.add(file.stem)
-        annotation = _parse(file)
-        objects = [_parse_object(element) for element in annotation.list_children("object")]
+        annotation = parse_voc(file)
+        objects = [parse_object(element) for element in annotation.list_children("object")]
         self.met |= {thing.name for thing in objects if thing.name is not None}
         renamed = [VocObject(self.rename.get(name or "", name), box) for name, box in objects]
-        return _parse_size(annotation, problems), renamed
-
-
-def _parse(file: Path) -> Element:
-    try:
-        annotation = parse_xml(DATA.read_text(file, largest=LARGEST_FRAME))
-    except ValueError as error:
-        raise DATA.make_error(file, error, "It should be whole, and XML: copy or write it again.") from error
-    if annotation.name != "annotation":
-        raise ValueError(
-            f"it holds <{one_line(annotation.name, 60)}>: it should hold <annotation>, as PASCAL VOC has it."
-        )
-    return annotation
-
-
-def _parse_object(element: Element) -> VocObject:
-    corners = element.find_child("bndbox")
-    if corners is None:
-        return VocObject(element.find_text("name"), None)
-    x1, y1, x2, y2 = (_parse_number(corners.find_text(key)) for key in ("xmin", "ymin", "xmax", "ymax"))
-    # VOC counts pixels from 1, and the last one is part of the box: in our numbers only the first corner changes.
-    first = [value - 1 if isinstance(value, int | float) else value for value in (x1, y1)]
-    return VocObject(element.find_text("name"), [*first, x2, y2])
-
-
-def _parse_size(annotation: Element, problems: FrameProblems) -> tuple[int, int] | None:
-    size = annotation.find_child("size")
-    if size is None:
-        return None
-    sides = {key: _parse_number(size.find_text(key)) for key in ("height", "width")}
-    # Some tools write 0 where they do not know.
-    return None if [*sides.values()] == [0, 0] else read_stated_size(sides, problems)
-
-
-def _parse_number(text: str | None) -> float | int | str | None:
-    """Return the number that a text is, or the text: whoever uses it says what is wrong with it."""
-    if text is None or len(text) > 100 or not NUMBER.fullmatch(text):
-        return text
-    number = float(text)
-    return int(number) if number.is_integer() else number
+        return parse_size(annotation, problems), renamed
 
 
 def _list_objects_quietly(file: Path) -> list[VocObject]:
     try:
-        return [_parse_object(element) for element in _parse(file).list_children("object")]
+        return [parse_object(element) for element in parse_voc(file).list_children("object")]
     # It takes no part: that it is damaged stops nobody.
     except (InvalidData, ValueError):
         return []
@@ -208,7 +153,7 @@ def _make_entry(frame: VocFrame, id: int, classes: ClassNumbers) -> Entry:
         size = size or _read_real_size(frame.picture, problems)
         if size is not None:
             annotations = (
-                Annotation(f"object {number}{f' ({shorten(thing.name)})' if thing.name else ''}", *thing, "xyxy")
+                Annotation(thing.name_record(number), *thing, "xyxy")
                 for number, thing in enumerate(frame.objects, start=1)
             )
             labels = make_labels(annotations, size, classes, problems)

@@ -56,7 +56,7 @@ class Stream(Steps):
                 Step(index, frames, labels),
                 truth={frame.id: labels for frame, labels in pairs if labels.known and frame.id in present},
                 skipped=skipped,
-                warnings=warnings,
+                warnings=(*self.benchmark.warnings, *warnings) if index == 0 else warnings,
                 revealed={index: tuple(labels)},
                 state=self.labeller.state_dict(),
             )

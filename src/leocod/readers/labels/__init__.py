@@ -1,0 +1,1 @@
+"""Labels that other tools have written, one file for each format."""
