@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.evaluator import Evaluator
@@ -25,18 +26,15 @@ from leocod.stream.recorded import Stream
 def make(a_detector, a_frame):
     """Two steps of a tiny benchmark."""
 
-    class Small:
-        name, classes, steps, on_bad_frame = "small", ("mug", "book", "car"), 2, "stop"
+    class Small(Benchmark):
+        name, classes, steps = "small", ("mug", "book", "car"), 2
         test = (a_frame(100, (0,)), a_frame(101, (1,)))
 
         def frames_of(self, step):
             return [a_frame(10 * step + number, (number % 3,)) for number in range(3)]
 
-        def published_frames(self, cost):
-            return None
-
     def build(**options):
-        stream = Stream(Small(), BudgetLabeller(BudgetOptions(per_step=2), seed=0))
+        stream = Stream(Small(None), BudgetLabeller(BudgetOptions(per_step=2), seed=0))
         evaluator = Evaluator(Small.test, Small.classes, every=1)
         facts = RunFacts("small", "incremental", labels_per_step=2)
         return Parts(stream, Incremental(a_detector()), evaluator, facts, **options)
