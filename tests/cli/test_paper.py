@@ -81,6 +81,7 @@ comparisons: [[whole, bare]]
 """
 
 
+@pytest.mark.slow
 def test_a_table_of_ones_own_runs_what_its_records_do_not_have(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(OWN)
     (tmp_path / "small.yaml").write_text(

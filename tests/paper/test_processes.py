@@ -17,6 +17,7 @@ def ended(plan: Plan, cells: list[Cell], jobs: int = 2) -> list[Ended]:
     return [event for event in run_cells(cells, jobs=jobs, threads=1, logs=plan.logs) if event is not None]
 
 
+@pytest.mark.slow
 def test_every_cell_is_run_in_a_process_of_its_own(plan: Plan) -> None:
     found = ended(plan, plan.cells[:2])
     assert sorted(one.cell.name for one in found) == sorted(cell.name for cell in plan.cells[:2])
