@@ -49,8 +49,26 @@ class ClassCounts(NamedTuple):
     objects: int
 
 
+class Quality:
+    """Precision and recall of whatever counts labels, right ones and objects."""
+
+    labels: int
+    right: int
+    objects: int
+
+    @property
+    def precision(self) -> float | None:
+        """How many of the labels were right, from 0 to 1; None without labels."""
+        return self.right / self.labels if self.labels else None
+
+    @property
+    def recall(self) -> float | None:
+        """How many of the objects got a right label, from 0 to 1; None without objects."""
+        return self.right / self.objects if self.objects else None
+
+
 @dataclass(frozen=True)
-class PseudoLabelAudit:
+class PseudoLabelAudit(Quality):
     """How right the pseudo labels of one step were, by the hidden truth. Counts, so that steps can be added up."""
 
     frames: int
@@ -81,6 +99,13 @@ class PseudoLabelAudit:
             sum(audit.objects for audit in audits),
             None if any(audit.by_class is None for audit in audits) else by_class,
         )
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> PseudoLabelAudit:
+        """As it was stored. Earlier versions did not count by class."""
+        by_class = values.get("by_class")
+        counts = None if by_class is None else {number: ClassCounts(*one) for number, one in by_class.items()}
+        return cls(**{**values, "by_class": counts})
 
     def select(self, classes: Collection[int]) -> PseudoLabelAudit | None:
         """The same frames, but only the labels and objects of these classes; None where nobody counted by class."""

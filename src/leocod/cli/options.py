@@ -22,6 +22,11 @@ BenchmarkOverride = Annotated[
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
 
 
+def divide_threads(jobs: int | None) -> int:
+    """Threads of each of so many jobs at a time; None: one job."""
+    return max(1, count_cpus() // (jobs or 1))
+
+
 def count_cpus() -> int:
     """Processors that this process may use: fewer than the machine has under `taskset` or in a container."""
     # macOS and Windows do not say.

@@ -11,7 +11,7 @@ import typer
 from rich.table import Column
 from rich.table import Table as Grid
 
-from leocod.cli.options import count_cpus
+from leocod.cli.options import count_cpus, divide_threads
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
 
@@ -90,9 +90,8 @@ def paper(
     chosen = [name.strip() for name in classes.split(",")] if classes else []
     _check_classes(plan, chosen)
     plan.prepare()
-    cpus = count_cpus()
-    threads = 1 if ray and jobs is None else max(1, cpus // (jobs or 1))
-    at_a_time = (jobs or 1) if ray is None else max(1, cpus // threads)
+    threads = 1 if ray and jobs is None else divide_threads(jobs)
+    at_a_time = (jobs or 1) if ray is None else max(1, count_cpus() // threads)
     if dry_run:
         _show_forecast(plan, at_a_time, threads)
         return

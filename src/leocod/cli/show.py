@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leocod.cli.options import count_cpus
+from leocod.cli.options import divide_threads
 from leocod.cli.paper import exit_if_failed, make_plan, parse_seeds, run_plan
 from leocod.cli.terminal import console, say, show_progress
 from leocod.errors import InvalidConfig, InvalidFrame
@@ -110,7 +110,7 @@ def show(
     plan = _plan_responses(target, seeds, overrides or (), cells) if responses else None
     config, shown = _load_target(target, seed, overrides or ())
     made = _describe(target, config, _measure(config, shown))
-    failures = run_plan(plan, jobs or 1, max(1, count_cpus() // (jobs or 1))) if plan else {}
+    failures = run_plan(plan, jobs or 1, divide_threads(jobs)) if plan else {}
     show_profile(_add_responses(made, plan) if plan else made, others, out)
     exit_if_failed(failures)
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import METRICS, Direction, Metric
-from leocod.events import PseudoLabelAudit
+from leocod.events import PseudoLabelAudit, Quality
 
 MOST_STEPS = 10**8
 MOST_METRICS = 100
@@ -64,7 +64,7 @@ class MetricWords(Stored):
         return "↑" if self.direction == "higher" else "↓"
 
 
-class Counts(Stored):
+class Counts(Stored, Quality):
     """How right pseudo labels were, in numbers that can be added up; `PseudoLabelAudit` says what each is."""
 
     frames: Count
@@ -76,16 +76,6 @@ class Counts(Stored):
     def of(cls, audit: PseudoLabelAudit) -> Counts:
         """Of an audit, all classes together."""
         return cls(frames=audit.frames, labels=audit.labels, right=audit.right, objects=audit.objects)
-
-    @property
-    def precision(self) -> float | None:
-        """How many of the labels were right, from 0 to 1; None without labels."""
-        return self.right / self.labels if self.labels else None
-
-    @property
-    def recall(self) -> float | None:
-        """How many of the objects got a right label, from 0 to 1; None without objects."""
-        return self.right / self.objects if self.objects else None
 
 
 class PseudoLabelPeriod(Stored):

@@ -8,22 +8,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from leocod.errors import InvalidConfig, InvalidRun
+from leocod.errors import InvalidRun
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.evaluation.metrics.forgetting import compute_by_class
 from leocod.evaluation.results import Results
-from leocod.paper.sheets import format_csv, read_csv
+from leocod.paper.sheets import Line, format_csv, read_csv, validate_line
 from leocod.report.reading import Run
-from leocod.run.choices import validate
 from leocod.settings import Settings
-from leocod.text import one_line
-
-Line = TypeVar("Line", bound=Settings)
 
 ByClass = dict[str, dict[str, float]]
 """Metric -> class -> figure in points; without classes that have none."""
@@ -125,10 +121,4 @@ def _read(file: Path, kind: type[Line]) -> list[Line]:
     """Files of earlier versions have no such file beside them."""
     if not file.exists():
         return []
-    lines = []
-    for number, line in enumerate(read_csv(file), 2):
-        try:
-            lines.append(validate(kind, {str(key): value for key, value in line.items() if value not in ("", None)}))
-        except InvalidConfig as error:
-            raise InvalidConfig(f"{one_line(file)}, line {number}: {error}") from error
-    return lines
+    return [validate_line(kind, line, file, number) for number, line in enumerate(read_csv(file), 2)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from leocod.errors import InvalidConfig, InvalidRun
+from leocod.errors import InvalidRun
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.evaluation.results import Counts, Results
 from leocod.events import PseudoLabelAudit
@@ -26,11 +26,9 @@ from leocod.paper.details import (
     read_over_time,
 )
 from leocod.paper.pseudo_labels import GROUPS, GroupCounts, count_groups, flatten_groups, split_groups
-from leocod.paper.sheets import format_csv, read_csv
+from leocod.paper.sheets import format_csv, read_csv, validate_line
 from leocod.report.reading import Run
-from leocod.run.choices import validate
 from leocod.settings import Settings
-from leocod.text import one_line
 
 RENAMED = {"forgetfulness": "forgetting"}
 """Columns of older files."""
@@ -132,16 +130,13 @@ def read_runs(file: Path) -> dict[str, RunRecord]:
     }
 
 
-def _parse(line: Mapping[Any, Any], file: Path, number: int) -> RunRecord:
-    given = {RENAMED.get(key, str(key)): value for key, value in line.items() if value not in ("", None)}
+def _parse(line: Mapping[str, Any], file: Path, number: int) -> RunRecord:
+    given = {RENAMED.get(key, key): value for key, value in line.items()}
     groups, rest = split_groups(given)
     values: dict[str, Any] = {key: value for key, value in rest.items() if key in RunRecord.model_fields}
     values["scores"] = {key: value for key, value in rest.items() if key not in RunRecord.model_fields}
     values["pseudo_groups"] = groups
-    try:
-        return validate(RunRecord, values)
-    except InvalidConfig as error:
-        raise InvalidConfig(f"{one_line(file)}, line {number}: {error}") from error
+    return validate_line(RunRecord, values, file, number)
 
 
 def _count_pseudo_labels(path: Path, results: Results) -> dict[str, int | None]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from leocod.events import ClassCounts, PseudoLabelAudit
+from leocod.events import PseudoLabelAudit
 from leocod.files.paths import is_inside
 from leocod.files.run_directory import list_packed_events
 from leocod.files.run_files import make_damage_error, read_lines
@@ -18,7 +18,6 @@ from leocod.report.schemas import (
     LONGEST_LINE,
     MOST_CELLS,
     MOST_TOLD_CELLS,
-    Audit,
     Evaluated,
     Learned,
     Started,
@@ -94,7 +93,7 @@ class EventLog:
         self.labelled[learned.step] = tuple(learned.labelled)
         self.audits.pop(learned.step, None)
         if learned.audit is not None:
-            self.audits[learned.step] = _to_audit(learned.audit)
+            self.audits[learned.step] = PseudoLabelAudit.from_plain(learned.audit.model_dump())
         if learned.refused is not None:
             self.warnings.append(f"Step {learned.step + 1}: not learnt, {learned.refused}.")
 
@@ -104,12 +103,6 @@ class EventLog:
         most = max(MOST_CELLS, 2 * len(self.classes) * (len(self.present) + evaluations))
         if cells > min(most, MOST_TOLD_CELLS):
             raise make_damage_error(file, f"steps: too many for the {len(self.present)} that events.jsonl tells of")
-
-
-def _to_audit(stored: Audit) -> PseudoLabelAudit:
-    by_class = stored.by_class
-    counts = None if by_class is None else {number: ClassCounts(*one) for number, one in by_class.items()}
-    return PseudoLabelAudit(stored.frames, stored.labels, stored.right, stored.objects, counts)
 
 
 def validate(value: Any, file: Path, kind: TypeAdapter[Read], place: str = "") -> Read:

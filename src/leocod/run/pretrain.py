@@ -70,13 +70,14 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     world = make_world(options)
     with fork_rng(options.seed):
         model = build_tiny(len(options.classes), TinyOptions(weights=None), normalised=True)
+    backbone_rate = 1.0
     if options.feature_updates:
         model.backbone.load_state_dict(_learn_features(options, tell))
-    _train(model, world, options, tell, updates=options.updates, has_features=options.feature_updates > 0)
+        backbone_rate = options.backbone_rate
+    _train(model, world, options, tell, updates=options.updates, backbone_rate=backbone_rate)
     folded = fold_normalisation(model, len(options.classes))
     detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
-    settings = WanderOptions(steps=options.test_steps, only=options.classes)
-    unseen = Wander(settings, seed=options.seed + 1)
+    unseen = Wander(WanderOptions(steps=options.test_steps, only=options.classes), seed=options.seed + 1)
     evaluator = Evaluator(unseen.test, unseen.classes, every=1, last_step=0)
     ap_by_class, _ = evaluator.evaluate(detector.predict)
     ap50 = 100 * float(np.mean([value for value in ap_by_class.values() if value is not None]))
@@ -129,13 +130,13 @@ def _train(
     tell: Callable[[str], None],
     *,
     updates: int,
-    has_features: bool = False,
+    backbone_rate: float = 1.0,
 ) -> None:
     detector = TwoStage(model, world.classes, learning_rate=options.learning_rate, seed=options.seed)
     frames: list[LabelledFrame] = [pair for step in range(world.steps) for pair in world.frames_of(step)]
     others = [value for name, value in model.named_parameters() if not name.startswith("backbone.")]
     groups = [
-        {"params": list(model.backbone.parameters()), "part": options.backbone_rate if has_features else 1.0},
+        {"params": list(model.backbone.parameters()), "part": backbone_rate},
         {"params": others, "part": 1.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=options.learning_rate, weight_decay=1e-4)

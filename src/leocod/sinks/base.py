@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import TracebackType
@@ -97,13 +97,18 @@ def import_extra(module: str, *, extra: str) -> Any:
 
 
 class Thinning:
-    """Which steps of a run become points of a curve: a stream of weeks would fill a disk, and nobody sees more."""
+    """Which steps of a run become points of a curve: a stream of weeks would fill a disk, and nobody sees more.
+
+    Also which classes have curves of their own.
+    """
 
     MOST_POINTS = 2000
 
     def __init__(self) -> None:
         self._every: int | None = None
         """Known only if the length of the stream is."""
+        self.groups: Mapping[str, Collection[int]] = {}
+        """Name -> numbers of the classes that have curves of their own."""
 
     def keeps(self, event: Event) -> TypeGuard[StepLearned | Evaluated | Scored]:
         """Whether an event becomes points of curves: every evaluation, and a part of the steps.
@@ -112,6 +117,7 @@ class Thinning:
         """
         if isinstance(event, RunStarted):
             self._every = None if event.steps is None else -(-event.steps // self.MOST_POINTS)
+            self.groups = event.groups
         if not isinstance(event, StepLearned):
             return isinstance(event, Evaluated | Scored)
         every = self._every if self._every is not None else 1 << (event.step // self.MOST_POINTS).bit_length()

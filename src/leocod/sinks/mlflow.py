@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from leocod.events import Event, RunStarted
+from leocod.events import Event
 from leocod.settings import list_leaves
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning, import_extra
-from leocod.sinks.tensorboard import NO_GROUPS, scalars
+from leocod.sinks.tensorboard import scalars
 
 UNFIT = re.compile(r"[^\w\-. :/]")
 """Characters that MLflow refuses in the name of a metric."""
@@ -40,7 +40,6 @@ class Mlflow(BaseSink):
         self.info = run
         self._mlflow = import_extra("mlflow", extra="mlflow")
         self._thinning = Thinning()
-        self._groups = NO_GROUPS
         self._id: str | None = None
         self._client: Any = None
 
@@ -58,14 +57,12 @@ class Mlflow(BaseSink):
         return self
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self._groups = event.groups
         if self._thinning.keeps(event):
             now = int(1000 * time.time())
             metric = self._mlflow.entities.Metric
             values = [
                 metric(UNFIT.sub("_", name), value, now, event.step)
-                for name, value in scalars(event, self._groups).items()
+                for name, value in scalars(event, self._thinning.groups).items()
             ]
             self._client.log_batch(self._id, metrics=values)
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from leocod.events import Evaluated, Event, PseudoLabelAudit, RunStarted, Scored, StepLearned
+from leocod.events import Evaluated, Event, PseudoLabelAudit, Scored, StepLearned
 from leocod.files.atomic import append
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
@@ -31,17 +31,14 @@ class TensorBoard(BaseSink):
         self.folder = run.directory.tensorboard
         self._writer: Any = None
         self._thinning = Thinning()
-        self._groups = NO_GROUPS
 
     def __enter__(self) -> Self:
         self._writer = CurveFile(self.folder)
         return self
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self._groups = event.groups
         if self._thinning.keeps(event):
-            for name, value in scalars(event, self._groups).items():
+            for name, value in scalars(event, self._thinning.groups).items():
                 self._writer.add_scalar(name, value, event.step)
 
     def __exit__(
@@ -107,5 +104,5 @@ def scalars(
 
 def _measure(audit: PseudoLabelAudit, ending: str) -> dict[str, float]:
     """Precision and recall of pseudo labels, as far as there is something to divide by."""
-    totals = {"precision": audit.labels, "recall": audit.objects}
-    return {f"pseudo labels/{name}{ending}": audit.right / total for name, total in totals.items() if total}
+    shares = {"precision": audit.precision, "recall": audit.recall}
+    return {f"pseudo labels/{name}{ending}": share for name, share in shares.items() if share is not None}

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
-from leocod.events import Event, RunStarted
+from leocod.events import Event
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning, import_extra
-from leocod.sinks.tensorboard import NO_GROUPS, scalars
+from leocod.sinks.tensorboard import scalars
 
 
 class WandbOptions(SinkOptions):
@@ -34,7 +34,6 @@ class Wandb(BaseSink):
         self.info = run
         self._wandb = import_extra("wandb", extra="wandb")
         self._thinning = Thinning()
-        self._groups = NO_GROUPS
         self._id: str | None = None
         self._run: Any = None
 
@@ -53,11 +52,9 @@ class Wandb(BaseSink):
         return self
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self._groups = event.groups
         if self._thinning.keeps(event):
             # An evaluation before the first step is at -1, which wandb does not take.
-            self._run.log(scalars(event, self._groups), step=max(event.step, 0))
+            self._run.log(scalars(event, self._thinning.groups), step=max(event.step, 0))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

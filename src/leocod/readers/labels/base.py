@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from leocod.files.paths import explain_absence
 from leocod.readers.annotations import Annotation, BoxFormat
 from leocod.readers.recording import Instance, ProblemKind, Report
-from leocod.text import one_line, pluralize
+from leocod.text import natural_key, one_line, pluralize
 
 HEAD = 4096
 """Bytes from the beginning of a file by which its format is known."""
@@ -130,8 +130,9 @@ def find_xml_root(path: Path) -> str:
 
 
 def list_files(folder: Path, ending: str) -> list[Path]:
-    """The files below a folder whose names end like this, in order; without hidden ones."""
-    found = sorted(file for file in folder.rglob(f"*{ending}") if file.is_file())
+    """The files below a folder whose names end like this, numbers in them by value; without hidden ones."""
+    files = (file for file in folder.rglob(f"*{ending}") if file.is_file())
+    found = sorted(files, key=lambda file: natural_key(str(file)))
     return [file for file in found if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
 
 

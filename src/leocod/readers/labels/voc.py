@@ -10,7 +10,7 @@ from leocod.readers.labels.base import LabelledImage, LabelledObject, LabelSet, 
 from leocod.readers.recording import Report
 from leocod.readers.voc_files import ANNOTATIONS
 from leocod.readers.voc_objects import parse_object, parse_size, parse_voc
-from leocod.text import natural_key, strip_file_name
+from leocod.text import strip_file_name
 
 NAME = "Pascal VOC"
 
@@ -26,8 +26,7 @@ def read(path: Path, report: Report) -> LabelSet:
     """Read an image of the name of each XML file. Class names come in the order of the alphabet."""
     folder, *_ = _list_places(path)
     root = Root(folder)
-    files = sorted(list_files(folder, ".xml"), key=lambda file: natural_key(str(file)))
-    images = [_read_image(file, root) for file in files]
+    images = [_read_image(file, root) for file in list_files(folder, ".xml")]
     names = {thing.category for image in images for thing in image.objects or () if thing.category}
     return LabelSet(path, {name: name for name in sorted(names)}, "as <name>", images, is_listed=False)
 

@@ -13,7 +13,7 @@ from leocod.readers.annotations import parse_number
 from leocod.readers.labels.base import LabelledImage, LabelledObject, LabelSet, count_left_out, list_files
 from leocod.readers.recording import Report
 from leocod.readers.voc_objects import LARGEST_FRAME
-from leocod.text import natural_key, one_line, shorten, strip_file_name
+from leocod.text import one_line, shorten, strip_file_name
 
 NAME = "YOLO"
 
@@ -42,8 +42,7 @@ def read(path: Path, report: Report) -> LabelSet:
         raise InvalidData(f"{one_line(path)}: no list of classes ({', '.join((*YAML_LISTS, *TEXT_LISTS))}).")
     names = _read_yaml_list(file) if file.name in YAML_LISTS else _read_text_list(file)
     root, shapes = Root(path), list[str]()
-    files = sorted(_list_label_files(path), key=lambda file: natural_key(str(file)))
-    images = [_read_image(file, root, shapes) for file in files]
+    images = [_read_image(file, root, shapes) for file in _list_label_files(path)]
     return LabelSet(path, names, f"in {file.name}", images, count_left_out(shapes))
 
 

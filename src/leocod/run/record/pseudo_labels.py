@@ -8,7 +8,6 @@ from typing import Any
 
 from leocod.evaluation.results import CheckCounts, Counts, PseudoLabelPeriod
 from leocod.events import (
-    ClassCounts,
     Evaluated,
     Event,
     PseudoLabelAudit,
@@ -92,21 +91,14 @@ class PseudoLabelTally:
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         """Continue from a state."""
         self._lost = frozenset({"audit", "check", "periods"} - set(state))
-        self._audit = _from_plain(state["audit"]) if state.get("audit") else None
+        self._audit = PseudoLabelAudit.from_plain(state["audit"]) if state.get("audit") else None
         self._check = PseudoLabelCheck(**state["check"]) if state.get("check") else None
         if "periods" in state:
             periods = state["periods"]
             self._periods = [PseudoLabelPeriod(**period) for period in periods["ended"]]
-            self._first_step, self._recent = periods["first_step"], _from_plain(periods["recent"])
+            self._first_step, self._recent = periods["first_step"], PseudoLabelAudit.from_plain(periods["recent"])
 
 
 def _to_plain(audit: PseudoLabelAudit) -> dict[str, Any]:
     by_class = None if audit.by_class is None else {number: list(counts) for number, counts in audit.by_class.items()}
     return Counts.of(audit).model_dump() | {"by_class": by_class}
-
-
-def _from_plain(values: Mapping[str, Any]) -> PseudoLabelAudit:
-    """Earlier versions did not count by class."""
-    by_class = values.get("by_class")
-    counts = None if by_class is None else {number: ClassCounts(*one) for number, one in by_class.items()}
-    return PseudoLabelAudit(**{**values, "by_class": counts})
