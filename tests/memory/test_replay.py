@@ -317,7 +317,7 @@ def test_a_state_from_before_shelves_were_counted_goes_on_the_same(a_memory, num
     memory = a_memory(per_class=2, store=store)
     memory.add([a_frame(number, (number % 3, 1)) for number in range(12)])
     state = memory.state_dict()
-    del state["offered_by_shelf"]
+    del state["offered_by_shelf"], state["pinned"]
 
     twin = a_memory(per_class=2, store=store, seed=99).load_state_dict(state)
     for each in (memory, twin):
@@ -326,3 +326,66 @@ def test_a_state_from_before_shelves_were_counted_goes_on_the_same(a_memory, num
     assert numbers(memory) == numbers(twin)
     assert set(state) == {"shelves", "seen", "offered", "random", "frames", "entries"}
     assert set(state["frames"][0]) == {"id", "video", "index", "pixels"}
+
+
+def test_a_pinned_frame_stays_on_a_full_shelf(a_memory, ids, a_frame):
+    memory = a_memory(per_class=1, replacement="released")
+    memory.add([a_frame(1, (0,))])
+    memory.pinned.add(1)
+
+    memory.add([a_frame(number, (0,)) for number in range(2, 40)])
+
+    assert ids(memory.frames) == [1]
+
+
+def test_a_pinned_frame_stays_when_bytes_are_short(a_memory, ids, a_frame):
+    first = a_frame(1, (0,))
+    memory = a_memory(per_class=None, max_bytes=2 * (first[0].bytes + first[1].bytes))
+    memory.add([first, a_frame(2, (0,))])
+    memory.pinned.update({1, 2})
+
+    memory.add([a_frame(3, (1,))])
+    assert ids(memory.frames) == [1, 2]
+
+    memory.pinned.discard(2)
+    memory.add([a_frame(4, (1,))])
+    assert ids(memory.frames) == [1, 4]
+
+
+def test_a_frame_that_is_removed_is_gone_from_every_shelf(a_memory, ids, a_frame):
+    memory = a_memory()
+    memory.add([a_frame(1, (0, 1)), a_frame(2, (1,))])
+    memory.pinned.add(1)
+
+    assert memory.remove(1)
+    assert not memory.remove(1)
+
+    assert ids(memory.frames) == [2]
+    assert memory.shelves[0].entries == []
+    assert memory.pinned == set()
+    assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
+
+
+def test_a_class_that_is_merged_moves_to_the_shelf_of_the_other(a_memory, ids, a_frame):
+    memory = a_memory(per_class=2)
+    memory.add([a_frame(1, (0,)), a_frame(2, (0, 1)), a_frame(3, (1,)), a_frame(4, (2, 0))])
+
+    memory.merge_classes(0, 1)
+
+    assert memory.shelves[0].entries == []
+    assert ids(entry.pair for entry in memory.shelves[1].entries) == [2, 3]
+    # The shelf was full, so a frame that stood on no other one has gone.
+    assert ids(memory.frames) == [2, 3, 4]
+    assert all(0 not in labels.classes for _, labels in memory.frames)
+    assert memory.seen == {1: 5, 2: 1}
+    assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
+
+
+def test_pins_are_saved(a_memory, a_frame):
+    memory = a_memory()
+    memory.add([a_frame(1, (0,))])
+    memory.pinned.add(1)
+
+    assert a_memory().load_state_dict(memory.state_dict()).pinned == {1}
+    old = {key: value for key, value in memory.state_dict().items() if key != "pinned"}
+    assert a_memory().load_state_dict(old).pinned == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -64,6 +65,8 @@ class ReplayMemory:
         """Frame id -> how many entries show it."""
         self._offered = 0
         """Frames offered so far, and so the number of the next entry."""
+        self.pinned: set[int] = set()
+        """Ids of frames that stay, whatever comes."""
 
     def __len__(self) -> int:
         """Frames held."""
@@ -128,12 +131,45 @@ class ReplayMemory:
             if not self._is_full(key, newcomer):
                 shelf.entries.append(newcomer)
                 self._hold(newcomer, key)
-            elif (place := self.replacement.choose_place(shelf, newcomer, self.random)) is not None:
+            elif (place := self._choose_place(shelf, newcomer)) is not None:
                 leaving, shelf.entries[place] = shelf.entries[place], newcomer
                 self._hold(newcomer, key)
                 self._release(leaving, key)
         while self.max_bytes is not None and self.bytes > self.max_bytes:
-            self._drop(self.replacement.choose_leaving(select_expendable(self.shelves, newcomer), self.random))
+            expendable = select_expendable(self.shelves, newcomer, self.pinned)
+            self._drop(self.replacement.choose_leaving(expendable, self.random))
+
+    def _choose_place(self, shelf: Shelf, newcomer: MemoryEntry) -> int | None:
+        """The place that the newcomer takes; None: it stays outside, perhaps because a pinned frame has the place."""
+        place = self.replacement.choose_place(shelf, newcomer, self.random)
+        return None if place is None or shelf.entries[place].frame.id in self.pinned else place
+
+    def remove(self, frame: int) -> bool:
+        """Take a frame out, with all of its entries. Returns whether it was there."""
+        entries = [entry for entry in self._entries.values() if entry.frame.id == frame]
+        for entry in entries:
+            self._drop(entry)
+        self.pinned.discard(frame)
+        return bool(entries)
+
+    def merge_classes(self, number: int, into: int) -> None:
+        """Let all that is remembered of one class be of another. Entries that a full shelf cannot take are dropped."""
+        shown = [entry for entry in self._entries.values() if number in entry.classes]
+        for entry in shown:
+            classes = np.where(entry.labels.classes == number, into, entry.labels.classes)
+            entry.labels = replace(entry.labels, classes=classes)
+        self.seen[into] = self.seen.get(into, 0) + self.seen.pop(number, 0)
+        for entry in shown:
+            missing = [key for key in self.store.choose_shelves(entry) if key not in entry.shelves]
+            for key in missing:
+                shelf = self._open_shelf(key)
+                shelf.offered += 1
+                if not self._is_full(key, entry):
+                    shelf.entries.append(entry)
+                    self._hold(entry, key)
+            for key in [key for key in entry.shelves if key not in self.store.choose_shelves(entry)]:
+                self.shelves[key].entries.remove(entry)
+                self._release(entry, key)
 
     def _open_shelf(self, key: int) -> Shelf:
         if key not in self.shelves:
@@ -205,6 +241,7 @@ class ReplayMemory:
             "seen": dict(self.seen),
             "offered": self._offered,
             "random": self.random.bit_generator.state,
+            "pinned": sorted(self.pinned),
             "frames": [pack_frame(frame) for frame in self._frames.values()],
             "entries": {number: pack_labels(*entry.pair) for number, entry in self._entries.items()},
         }
@@ -213,6 +250,8 @@ class ReplayMemory:
         """Continue from a state."""
         self.seen, self._offered = dict(state["seen"]), state["offered"]
         self.random.bit_generator.state = state["random"]
+        # Older checkpoints pin nothing.
+        self.pinned = set(state.get("pinned", ()))
         self._frames = {packed["id"]: unpack_frame(packed) for packed in state["frames"]}
         self._entries = {
             number: MemoryEntry(number, self._frames[packed["frame"]], unpack_labels(packed))
