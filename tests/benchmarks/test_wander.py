@@ -35,7 +35,7 @@ def test_the_standard_world_has_twenty_classes_and_sixteen_frames_a_step() -> No
 
     frames = walk.frames_of(0)
 
-    assert (walk.name, walk.steps, walk.classes) == ("wander", 400, CLASS_NAMES)
+    assert (walk.name, walk.steps, walk.classes) == ("wander", 500, CLASS_NAMES)
     assert len(frames) == 16
     assert all(frame.image().shape == (96, 128, 3) for frame, _ in frames)
 
@@ -279,6 +279,23 @@ def test_things_come_back_as_the_same_instances_unless_they_are_renewed() -> Non
     assert not early & late
 
 
+def test_an_edition_sets_what_is_not_set() -> None:
+    first = WanderOptions(edition="first", stay=7)
+
+    assert (first.renewal, first.places, first.frequent, first.stay) == (0.0, 10, (), 7)
+    assert WanderOptions.model_validate(first.model_dump()) == first
+    assert WanderOptions(edition="second") == WanderOptions()
+
+
+def test_an_unknown_edition_is_an_error() -> None:
+    with pytest.raises(ValueError, match="edition"):
+        WanderOptions.model_validate({"edition": "third"})
+
+
+def test_frequent_classes_that_are_not_in_the_world_are_passed_over() -> None:
+    assert len(a_walk(3, classes=2, steps=1).frames_of(0)) == 4
+
+
 def test_frequent_classes_are_seen_more_often() -> None:
     names = ("clock", "vase", "monitor")
     numbers = [CLASS_NAMES.index(name) for name in names]
@@ -298,4 +315,4 @@ def test_with_few_residents_a_place_shows_few_classes() -> None:
         steps = [np.concatenate([labels.classes for _, labels in walk.frames_of(step)]) for step in range(40)]
         return float(np.mean([len(np.unique(classes)) for classes in steps]))
 
-    assert classes_a_step(residents=2) < 0.7 * classes_a_step()
+    assert classes_a_step(residents=2) < 0.7 * classes_a_step(residents=None)

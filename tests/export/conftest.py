@@ -18,7 +18,7 @@ def _seeded() -> None:
 
 @pytest.fixture(scope="session")
 def frames() -> list[Image]:
-    world = Wander(WanderOptions(steps=8, places=3), seed=3)
+    world = Wander(WanderOptions(edition="first", steps=8, places=3), seed=3)
     return [frame.image() for step in range(8) for frame, _ in list(world.frames_of(step))[::8]]
 
 

@@ -20,7 +20,7 @@ from leocod.sinks.base import BaseSink
 
 SMALLEST = (
     "benchmark={name: 'shaky:Shaky', trouble: trouble.json, steps: 5, width: 64, height: 48}",
-    "benchmark={places: 2, instances: 4, frames_per_step: 3}",
+    "benchmark={places: 2, instances: 4, residents: null, speed: 0.5, stay: 4, frames_per_step: 3}",
     "detector={weights: null, short_side: 48, regions: 16, proposals: 24}",
     "strategy.replay_per_step=3",
     "labels.per_step=1",

@@ -172,7 +172,7 @@ def test_the_standard_world_takes_as_long_as_when_it_was_published(tmp_path: Pat
     shorter = overlay(STANDARD, {"benchmark": {"steps": 40}})
     other = overlay(STANDARD, {"detector": {"short_side": 48}})
 
-    assert time_left(Plan([table], STANDARD, (), tmp_path)) == pytest.approx(5 * 400 * PUBLISHED)
+    assert time_left(Plan([table], STANDARD, (), tmp_path)) == pytest.approx(5 * 500 * PUBLISHED)
     assert time_left(Plan([table], shorter, (), tmp_path)) == pytest.approx(5 * 40 * PUBLISHED)
     assert time_left(Plan([table], other, (), tmp_path)) is None
 

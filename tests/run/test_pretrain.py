@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 import torch
 from safetensors import safe_open
 
-from leocod.detectors.tiny import START, Tiny, TinyOptions, build_tiny
+from leocod.detectors.tiny import STARTS, Tiny, TinyOptions, build_tiny
 from leocod.run.pretrain import PretrainOptions, fingerprint, fold_normalisation, make_world, pretrain
 from leocod.weights import read_weights
 
@@ -32,9 +33,8 @@ def test_a_short_training_writes_a_file_that_the_detector_starts_from(tmp_path):
     out = tmp_path / "start.safetensors"
     told: list[str] = []
 
-    pretrain(
-        PretrainOptions(classes=("mug", "chair"), steps=2, updates=3, batch_size=2, test_steps=2), out, tell=told.append
-    )
+    short = {"steps": 2, "updates": 3, "feature_updates": 0, "batch_size": 2, "test_steps": 2}
+    pretrain(PretrainOptions(classes=("mug", "chair"), **short), out, tell=told.append)
 
     tensors, classes = read_weights(out)
     assert classes == ("mug", "chair")
@@ -44,13 +44,18 @@ def test_a_short_training_writes_a_file_that_the_detector_starts_from(tmp_path):
     assert str(out) in told[-1]
 
 
-def test_the_shipped_file_tells_how_it_was_made():
-    with safe_open(START, framework="pt") as file:
+SHIPPED = {"start": PretrainOptions(), "first_start": PretrainOptions(places=60, feature_updates=0)}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_shipped_files_tell_how_they_were_made(name):
+    with safe_open(STARTS[name], framework="pt") as file:
         about = file.metadata()
 
     # Options that have been added since are as they were without them.
-    assert PretrainOptions.model_validate(json.loads(about["options"])) == PretrainOptions()
-    pixels = fingerprint(make_world(PretrainOptions())).split()[-1]
+    given = {"feature_updates": 0, **json.loads(about["options"])}
+    assert PretrainOptions.model_validate(given) == SHIPPED[name]
+    pixels = fingerprint(make_world(SHIPPED[name])).split()[-1]
     assert about["world"].split()[-1] == pixels, "The world has changed since: make the start again."
     assert np.isfinite(float(about["unseen_ap50"]))
 
@@ -60,7 +65,7 @@ def test_a_backbone_with_features_starts_from_all_kinds_of_things(tmp_path):
     few = {"classes": ("mug", "chair"), "steps": 2, "updates": 2, "batch_size": 2, "test_steps": 2}
 
     pretrain(PretrainOptions(**few, feature_updates=3), tmp_path / "with.safetensors", tell=told.append)
-    pretrain(PretrainOptions(**few), tmp_path / "without.safetensors", tell=told.append)
+    pretrain(PretrainOptions(**few, feature_updates=0), tmp_path / "without.safetensors", tell=told.append)
 
     backbones = [
         read_weights(tmp_path / f"{name}.safetensors")[0]["backbone.stem.0.weight"] for name in ("with", "without")

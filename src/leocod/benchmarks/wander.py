@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from leocod.world.places import Item, Place, build, furnish, settle
 from leocod.world.scene import Optics, Picture, render
 from leocod.world.walk import aim_gaze, plan_itinerary
 
-PLACES_KEPT = 10
+PLACES_KEPT = 14
 """Painted places held at a time. It bounds the memory of a walk of any length."""
 
 TEST_FRAMES_KEPT = 1000
@@ -28,11 +28,35 @@ TEST_FRAMES_KEPT = 1000
 MOST_INSTANCES = 100
 """Things in a place, at most."""
 
+EVERYDAY = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
+"""The classes that the start knows, as a start from VOC knows the everyday things."""
+
+Edition = Literal["first", "second"]
+
+EDITIONS: Mapping[Edition, Mapping[str, Any]] = {
+    "first": {
+        "steps": 400,
+        "residents": None,
+        "frequent": (),
+        "places": 10,
+        "instances": 14,
+        "renewal": 0.0,
+        "stay": 4,
+        "speed": 0.5,
+    },
+    "second": {},
+}
+"""What an edition sets, where nothing else is asked for. The newest one is the defaults of the options."""
+
 
 class WanderOptions(Settings):
     """Options of the built-in world."""
 
-    steps: int = Field(default=400, ge=1)
+    edition: Edition = "second"
+    """The standard world, `second`, or the one before: `first` sets what its figures were made with. Options that are
+    set themselves stay as they are set."""
+
+    steps: int = Field(default=500, ge=1)
     """Length of the walk in steps."""
 
     frames_per_step: int = Field(default=16, ge=1)
@@ -53,26 +77,27 @@ class WanderOptions(Settings):
     only: tuple[str, ...] | None = None
     """Names of the only classes shown and labelled; in place of the others stand things of no class."""
 
-    residents: int | None = Field(default=None, ge=1)
+    residents: int | None = Field(default=4, ge=1)
     """Classes that are at home in a place, at most: with few, a class is away for long. Null: all that are usual there,
     7 or 8."""
 
-    frequent: tuple[str, ...] = ()
-    """Names of classes that places have more of, like the everyday things that a start from VOC knows."""
+    frequent: tuple[str, ...] = EVERYDAY
+    """Names of classes that places have more of, like the everyday things that a start from VOC knows. Those that are
+    not in the world are passed over."""
 
-    places: int = Field(default=10, ge=1, le=200)
+    places: int = Field(default=14, ge=1, le=200)
     """Rooms and streets of the world."""
 
-    instances: int = Field(default=14, ge=1, le=MOST_INSTANCES)
+    instances: int = Field(default=32, ge=1, le=MOST_INSTANCES)
     """Things with a class in each place."""
 
-    renewal: float = Field(default=0.0, ge=0, le=1)
+    renewal: float = Field(default=0.5, ge=0, le=1)
     """Share of the things in a place that have been replaced, by others of their class, at the next visit."""
 
-    stay: float = Field(default=4, ge=1)
+    stay: float = Field(default=14, ge=1)
     """Mean number of steps before the wearer moves on to another place."""
 
-    speed: float = Field(default=0.5, gt=0, le=10)
+    speed: float = Field(default=0.8, gt=0, le=10)
     """How far the camera moves from frame to frame: at 0.5 about as in 2 seconds, at 0.05 as in a film."""
 
     variation: float = Field(default=0.8, ge=0, le=1.5)
@@ -87,13 +112,21 @@ class WanderOptions(Settings):
     min_visible: float = Field(default=0.12, gt=0, le=1)
     """Visible share of a thing from which on it is labelled."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _lay_over_edition(cls, given: Any) -> Any:
+        preset = EDITIONS.get(given.get("edition")) if isinstance(given, Mapping) else None
+        return {**preset, **given} if preset else given
+
     @model_validator(mode="after")
     def _check(self) -> WanderOptions:
         if not 0.5 <= self.width / self.height <= 2.5:
             raise ValueError(f"a frame of {self.width} x {self.height}: width must be 0.5 to 2.5 times the height.")
         known = CLASS_NAMES[: self.classes]
-        if unknown := [name for name in self.frequent if name not in known]:
-            raise ValueError(f"frequent: there is no class {unknown[0]!r}; it must name some of {', '.join(known)}.")
+        if unknown := [name for name in self.frequent if name not in CLASS_NAMES]:
+            raise ValueError(
+                f"frequent: there is no class {unknown[0]!r}; it must name some of {', '.join(CLASS_NAMES)}."
+            )
         if self.only is not None:
             strangers = [name for name in self.only if name not in known]
             if strangers or not self.only or len(set(self.only)) < len(self.only):

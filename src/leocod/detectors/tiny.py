@@ -21,8 +21,9 @@ from leocod.networks.two_stage import TwoStage
 from leocod.settings import Settings
 from leocod.weights import load_weights, read_classes
 
-START = Path(__file__).with_name("tiny_start.safetensors")
-"""The weights in the package: a detector of 8 classes, trained in a built-in world that no run uses."""
+STARTS = {name: Path(__file__).with_name(f"tiny_{name}.safetensors") for name in ("start", "first_start")}
+"""The weights in the package: detectors of 8 classes, trained in built-in worlds that no run uses."""
+START = STARTS["start"]
 STRIDE = 8
 CHANNELS = 64
 POOLED = 5
@@ -32,9 +33,9 @@ class TinyOptions(Settings):
     """Options of the tiny detector."""
 
     weights: str | None = "start"
-    """Where learning starts: `start`, the weights in the package, made by `leocod pretrain`; or a path. Null: random
-    weights."""
-    learning_rate: float = Field(5e-4, gt=0)
+    """Where learning starts: `start`, the weights in the package, made by `leocod pretrain`; `first_start`, those of
+    the first edition of the world; or a path. Null: random weights."""
+    learning_rate: float = Field(8e-4, gt=0)
     """Learning rate of Adam. The paper's 1e-4 is for a large network and a stream of thousands of steps."""
     short_side: int = Field(96, ge=32)
     """Frames are resized so that their short side is this."""
@@ -48,7 +49,8 @@ class TinyOptions(Settings):
     @property
     def source(self) -> str | None:
         """The file that the weights are read from."""
-        return str(START) if self.weights == "start" else self.weights
+        shipped = STARTS.get(self.weights or "")
+        return str(shipped) if shipped else self.weights
 
 
 class Tiny(TwoStage):

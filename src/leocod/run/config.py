@@ -189,6 +189,11 @@ def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:
         if labels["name"] == "fixed":
             labels.pop("nested", None)
         config["labels"] = labels
+    benchmark, detector = config.get("benchmark"), config.get("detector")
+    if isinstance(benchmark, Mapping) and benchmark.get("name") == "wander" and "edition" not in benchmark:
+        config["benchmark"] = {**benchmark, "edition": "first"}
+        if isinstance(detector, Mapping) and (detector.get("name"), detector.get("weights")) == ("tiny", "start"):
+            config["detector"] = {**detector, "weights": "first_start"}
     strategy = config.get("strategy")
     if isinstance(strategy, Mapping) and "memory_replacement" in strategy and "memory_intake" not in strategy:
         config["strategy"] = {**strategy, "memory_intake": "all" if strategy.get("recipe") == "joint" else "random"}

@@ -23,7 +23,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torchvision.models.detection import FasterRCNN
 from torchvision.ops import Conv2dNormActivation
 
-from leocod.benchmarks.wander import Wander, WanderOptions
+from leocod.benchmarks.wander import EVERYDAY, Wander, WanderOptions
 from leocod.detectors.tiny import TinyOptions, build_tiny
 from leocod.evaluation.evaluator import Evaluator
 from leocod.networks.base import fork_rng
@@ -33,21 +33,19 @@ from leocod.settings import Settings
 from leocod.types import LabelledFrame
 from leocod.weights import save_weights
 
-KNOWN = ("mug", "chair", "book", "lamp", "car", "bench", "bottle", "plant")
-
 
 class PretrainOptions(Settings):
     """Options of pre-training."""
 
-    classes: tuple[str, ...] = KNOWN
+    classes: tuple[str, ...] = EVERYDAY
     """The classes it knows."""
     steps: int = Field(600, ge=1)
     """Length of the world it is trained in, 16 frames a step."""
-    places: int = Field(60, ge=1)
+    places: int = Field(80, ge=1)
     """Rooms and streets of that world. At every visit all objects in them are new, as in every picture of VOC."""
     test_steps: int = Field(200, ge=1)
     """Length of the world it is tested in, one frame a step: another world, whose objects it has not seen."""
-    feature_updates: int = Field(0, ge=0)
+    feature_updates: int = Field(2000, ge=0)
     """Updates on all kinds of things, for the features of the backbone. 0: the backbone starts at random."""
     backbone_rate: float = Field(0.1, gt=0, le=1)
     """The rate of a backbone that has features, as a part of the learning rate."""
@@ -77,7 +75,9 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
     _train(model, world, options, tell, updates=options.updates, backbone_rate=backbone_rate)
     folded = fold_normalisation(model, len(options.classes))
     detector = TwoStage(folded, options.classes, learning_rate=options.learning_rate)
-    unseen = Wander(WanderOptions(steps=options.test_steps, only=options.classes), seed=options.seed + 1)
+    unseen = Wander(
+        WanderOptions(edition="first", steps=options.test_steps, only=options.classes), seed=options.seed + 1
+    )
     evaluator = Evaluator(unseen.test, unseen.classes, every=1, last_step=0)
     ap_by_class, _ = evaluator.evaluate(detector.predict)
     ap50 = 100 * float(np.mean([value for value in ap_by_class.values() if value is not None]))
@@ -94,8 +94,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
 
 def make_world(options: PretrainOptions) -> Wander:
     """The world that it is trained in: as large and as varied as a photo collection."""
-    settings = WanderOptions(steps=options.steps, only=options.classes, places=options.places, renewal=1.0)
-    return Wander(settings, seed=options.seed)
+    return _make_photographs(options, only=options.classes, seed=options.seed)
 
 
 def fingerprint(world: Wander) -> str:
@@ -109,8 +108,13 @@ def fingerprint(world: Wander) -> str:
 
 def make_feature_world(options: PretrainOptions) -> Wander:
     """The world that the backbone gets its features in: all kinds of things, in other places."""
-    settings = WanderOptions(steps=options.steps, places=options.places, renewal=1.0)
-    return Wander(settings, seed=options.seed + 2)
+    return _make_photographs(options, only=None, seed=options.seed + 2)
+
+
+def _make_photographs(options: PretrainOptions, *, only: tuple[str, ...] | None, seed: int) -> Wander:
+    """All kinds of things in every place, as in the first edition; all of them new at every visit."""
+    settings = WanderOptions(edition="first", steps=options.steps, places=options.places, renewal=1.0, only=only)
+    return Wander(settings, seed=seed)
 
 
 def _learn_features(options: PretrainOptions, tell: Callable[[str], None]) -> dict[str, Tensor]:
