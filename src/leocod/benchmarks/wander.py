@@ -115,8 +115,11 @@ class WanderOptions(Settings):
     @model_validator(mode="before")
     @classmethod
     def _lay_over_edition(cls, given: Any) -> Any:
-        preset = EDITIONS.get(given.get("edition")) if isinstance(given, Mapping) else None
-        return {**preset, **given} if preset else given
+        if not isinstance(given, Mapping):
+            return given
+        # Compared and not looked up: what is given may be a list.
+        presets = (preset for name, preset in EDITIONS.items() if name == given.get("edition"))
+        return {**next(presets, {}), **given}
 
     @model_validator(mode="after")
     def _check(self) -> WanderOptions:

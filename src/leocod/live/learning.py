@@ -1,0 +1,249 @@
+"""The learner of a live run. It performs what the journal says, saves itself, and can go back and do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from leocod.detectors.base import Detector
+from leocod.errors import InvalidFrame
+from leocod.evaluation.ap import Scorer
+from leocod.files.checkpoint import ENDING, Damaged, read_checkpoint, write_checkpoint
+from leocod.files.run_directory import RunDirectory, format_step, list_by_step
+from leocod.learner import Learned
+from leocod.live.book import Book, GivenLabel
+from leocod.live.frame_store import FrameStore
+from leocod.live.journal import Entry
+from leocod.plugins.efficient_cls import EfficientCLS
+from leocod.run.config import ExperimentConfig
+from leocod.run.experiment import Seeds, build_strategy, drop_start_weights, wrap
+from leocod.strategies.base import Strategy
+from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, Step
+
+PERFORMED = frozenset({"step", "merge", "pin", "forget", "undo"})
+"""Kinds of entries that change the learner."""
+
+MOST_MEASURED = 200
+"""Labels kept aside that a measurement looks at: the newest ones."""
+
+BATCH = 16
+"""Frames that are detected together."""
+
+
+class LiveLearner:
+    """A strategy with its plug-in whose class list grows, driven by entries of the journal."""
+
+    def __init__(self, directory: RunDirectory, config: ExperimentConfig, book: Book, store: FrameStore) -> None:
+        self.directory = directory
+        self.config = config
+        self.book = book
+        self.store = store
+        self.learner = _build(config)
+        self.step = -1
+        """The step that was performed last."""
+        self.learned = 0
+        """Steps that taught something: before the first label there is nothing to learn from."""
+        self.merged: dict[int, int] = {}
+        """Class -> the class that it was merged into, as far as the journal was performed."""
+        self.accuracy: list[dict[str, Any]] = []
+        """Measurements: `step`, `labels` given by then, `ap` in points."""
+        self.ap_by_class: dict[int, float] = {}
+
+    @property
+    def known_classes(self) -> tuple[str, ...]:
+        """The classes of the start."""
+        return self.learner.classes
+
+    @property
+    def detectors(self) -> list[Detector]:
+        """The fast and the slow learner's, or the only one."""
+        fast = self.learner.strategy.detector if isinstance(self.learner, EfficientCLS) else self.learner.detector
+        deployed = self.learner.deployed_detector
+        return [fast] if fast is deployed else [fast, deployed]
+
+    # -- performing the journal
+
+    def perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
+        """Do what an entry says. `frames`: those of a step, where they are at hand. Returns what a step has taught."""
+        memory = self.learner.memory
+        match entry["kind"]:
+            case "step":
+                return self._learn(entry, frames or {})
+            case "merge":
+                self.merged[entry["class"]] = entry["into"]
+                if memory is not None:
+                    memory.merge_classes(entry["class"], entry["into"])
+            case "pin" if memory is not None:
+                (memory.pinned.add if entry["pinned"] else memory.pinned.discard)(entry["frame"])
+            case "forget" if memory is not None:
+                memory.remove(entry["frame"])
+            case "undo" if memory is not None and not entry["goes_back"]:
+                memory.remove(entry["frame"])
+        return None
+
+    def _learn(self, entry: Entry, at_hand: Mapping[int, Frame]) -> Learned | None:
+        self.step = entry["step"]
+        given = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
+        pairs = [pair for label in given if (pair := self._load_pair(label)) is not None]
+        if not pairs and not self.learned:
+            return None
+        self.extend_classes()
+        unlabelled = [frame for number in entry["frames"] if (frame := self._load(number, at_hand)) is not None]
+        step = Step(
+            entry["step"],
+            (*unlabelled, *(frame for frame, _ in pairs)),
+            {frame.id: labels for frame, labels in pairs},
+        )
+        self.learned += 1
+        return self.learner.learn(step)
+
+    def extend_classes(self) -> None:
+        """Give the detectors an output for every class, and every output the name that it has by now."""
+        names = self.book.detector_names
+        if missing := names[len(self.learner.classes) :]:
+            self.learner.extend_classes(missing)
+        for detector in self.detectors:
+            detector.classes = names
+
+    def _load_pair(self, label: GivenLabel) -> LabelledFrame | None:
+        frame = self._load(label.frame, {})
+        return None if frame is None else (frame, self._to_labels(label))
+
+    def _load(self, number: int, at_hand: Mapping[int, Frame]) -> Frame | None:
+        """None for a frame that is gone: somebody may have removed the file."""
+        try:
+            return at_hand.get(number) or self.store.read(number)
+        except InvalidFrame:
+            return None
+
+    def _to_labels(self, label: GivenLabel) -> Labels:
+        """As a learner takes it, with the classes as they were when this point of the journal was reached."""
+        return Labels(np.array(label.boxes), np.array([self.resolve(number) for number in label.classes]))
+
+    def resolve(self, number: int) -> int:
+        """The class that a class has been merged into."""
+        return self.resolve(self.merged[number]) if number in self.merged else number
+
+    # -- detecting and measuring
+
+    def predict(self, images: Images) -> list[Detections]:
+        """What the deployed detector finds, in the classes that there are by now."""
+        return [resolve_detections(found, self.resolve) for found in self.learner.predict(images)]
+
+    def measure(self) -> None:
+        """AP50 on the labels that are kept aside."""
+        aside = [pair for label in self.book.list_kept_aside()[-MOST_MEASURED:] if (pair := self._load_pair(label))]
+        if not aside:
+            return
+        self.extend_classes()
+        truth = {frame.id: labels for frame, labels in aside}
+        found: dict[int, Detections] = {}
+        for first in range(0, len(aside), BATCH):
+            part = [frame for frame, _ in aside[first : first + BATCH]]
+            found |= dict(zip([frame.id for frame in part], self.predict([f.image() for f in part]), strict=True))
+        scores = 100 * Scorer(truth, len(self.book.classes)).score(found)
+        self.ap_by_class = {number: float(ap) for number, ap in enumerate(scores) if not np.isnan(ap)}
+        if self.ap_by_class:
+            mean = float(np.mean(list(self.ap_by_class.values())))
+            self.accuracy.append({"step": self.step, "labels": self.book.given, "ap": round(mean, 2)})
+
+    # -- saving and going back
+
+    def save(self, position: int, *, forget_earlier: bool = False) -> Path:
+        """Write a checkpoint of all entries before `position`, and remove the oldest ones, or all earlier ones."""
+        self.extend_classes()
+        path = self.directory.checkpoints / f"{format_step(max(self.step, 0))}{ENDING}"
+        write_checkpoint(path, self._state(position))
+        kept = 1 if forget_earlier else self.config.checkpoint.keep
+        for old in list_by_step(self.directory.checkpoints, ENDING)[:-kept]:
+            old.unlink()
+        return path
+
+    def _state(self, position: int) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "finished": True,
+            "classes": list(self.book.detector_names),
+            "steps": None,
+            "known_classes": None,
+            "config": self.config.model_dump(mode="json"),
+            "learner": self.learner.state_dict(),
+            "live": {
+                "position": position,
+                "merged": dict(self.merged),
+                "learned": self.learned,
+                "accuracy": [dict(point) for point in self.accuracy],
+                "ap_by_class": dict(self.ap_by_class),
+            },
+            "torch_random": torch.get_rng_state(),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> int:
+        """Go back to a checkpoint. Returns the position in the journal from which to go on."""
+        learner = _build(drop_start_weights(self.config), state["learner"])
+        self.learner = learner
+        live = state["live"]
+        self.step, self.learned, self.merged = state["step"], live["learned"], dict(live["merged"])
+        self.accuracy = [dict(point) for point in live["accuracy"]]
+        self.ap_by_class = dict(live["ap_by_class"])
+        torch.set_rng_state(state["torch_random"])
+        return int(live["position"])
+
+    def list_checkpoints(self) -> list[Path]:
+        """Every checkpoint, newest first."""
+        return list_by_step(self.directory.checkpoints, ENDING)[::-1]
+
+    def find_state_before(self, step: int) -> dict[str, Any] | None:
+        """The newest state from before a step; None: there is none any more. Later ones are removed."""
+        for path in self.list_checkpoints():
+            try:
+                state = read_checkpoint(path)
+            except Damaged:
+                continue
+            if state["step"] < step:
+                return state
+        return None
+
+    def remove_checkpoints_from(self, step: int) -> None:
+        """Remove the checkpoints that know a step."""
+        for path in self.list_checkpoints():
+            try:
+                known = read_checkpoint(path)["step"] >= step
+            except Damaged:
+                known = True
+            if known:
+                path.unlink()
+
+
+def is_stale(state: Mapping[str, Any], entries: Iterable[tuple[int, Entry]]) -> bool:
+    """Whether a label was taken back after a checkpoint that had learnt it: the process ended in between."""
+    position = state["live"]["position"]
+    return any(
+        entry["kind"] == "undo" and number >= position and entry["goes_back"] and entry["step"] <= state["step"]
+        for number, entry in entries
+    )
+
+
+def resolve_detections(found: Detections, resolve: Any) -> Detections:
+    """In the classes that there are by now."""
+    classes = np.array([resolve(int(number)) for number in found.classes], np.int64)
+    return Detections(found.boxes, classes, found.scores)
+
+
+def _build(config: ExperimentConfig, state: Mapping[str, Any] | None = None) -> Strategy | EfficientCLS:
+    """The learner that a config names: with the classes of its start, or with those of a state."""
+    torch.set_num_threads(config.threads)
+    names: Sequence[str]
+    if state is None:
+        names = config.detector.find().known_classes(config.detector.options)
+    else:
+        names = (state["slow"] if "slow" in state else state["detector"])["classes"]
+    torch.manual_seed(Seeds.of(config.seed).torch)
+    learner = cast(Strategy | EfficientCLS, wrap(config, build_strategy(config, names), names, None))
+    if state is not None:
+        learner.load_state_dict(state)
+    return learner

@@ -1,0 +1,297 @@
+"""A live run: takes in steps of frames and what a person says of some of them, learns, saves, and takes back.
+
+Two kinds of calls: `label`, `skip` and `describe` answer at once, from any thread; all others may take as long as a
+step takes to learn and are made by one thread only.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import cast
+
+from leocod.benchmarks.live import LiveOptions
+from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
+from leocod.files.checkpoint import Damaged, read_checkpoint
+from leocod.files.run_directory import RunDirectory
+from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
+from leocod.live.book import Book, check_name
+from leocod.live.deployed import Deployed
+from leocod.live.frame_store import FrameStore
+from leocod.live.journal import Entry, Journal
+from leocod.live.learning import PERFORMED, LiveLearner, is_stale
+from leocod.run.config import ExperimentConfig
+from leocod.run.experiment import Seeds
+from leocod.types import Detections, Frame, Image
+
+MOST_OBJECTS = 300
+"""Boxes of one label, at most."""
+
+SMALLEST = 1.0
+"""Width and height of a box, in pixels, at least."""
+
+PROPOSED_FROM = 0.3
+"""Score from which a detection is offered to the person as a box to accept."""
+
+
+@dataclass(frozen=True)
+class DrawnObject:
+    """A box that a person drew or accepted, and what it shows."""
+
+    box: tuple[float, float, float, float]
+    name: str
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the detector finds in a frame that wants a label."""
+
+    size: tuple[int, int]
+    asked: float
+    """When the frame was asked for."""
+    found: Detections
+
+
+class LiveSession:
+    """Everything that a live run knows and does."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        config: ExperimentConfig,
+        *,
+        classes: Sequence[str] = (),
+        tell: Callable[[str, str], None] = lambda level, text: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Begin in a directory, or go on with what its journal tells.
+
+        `classes`: names to begin with, beside the start's. `tell` gets messages for a person, each with its level:
+        info, warning or error.
+        """
+        self.directory = directory
+        self.config = config
+        self.options = cast(LiveOptions, config.benchmark.options)
+        self.tell = tell
+        self.clock = clock
+        self.lock = RLock()
+        self.journal = Journal(directory.path / "journal.jsonl")
+        self.book = Book(most_requests=self.options.requests)
+        self.store = FrameStore(directory.path / "frames", directory.path.resolve().name)
+        self.learning = LiveLearner(directory, config, self.book, self.store)
+        self.proposals: dict[int, Proposal] = {}
+        self.last_seen: dict[int, float] = {}
+        """Class -> when it was detected last."""
+        self.step_seconds: deque[float] = deque(maxlen=20)
+        self.remembered: list[tuple[int, tuple[int, ...]]] = []
+        """Frames of the memory, newest first, with the numbers of the classes that they show."""
+        self.performed: list[tuple[int, Entry]] = []
+        """Entries that changed the learner since the oldest checkpoint, with their positions."""
+        self.has_forgotten = False
+        """Whether a frame must be off the disk at the next checkpoint."""
+        self._begin(classes)
+        self.deployed = Deployed(self.learning.learner.deployed_detector)
+        self.publish()
+        self.labeller: Labeller = config.labels.build(
+            seed=Seeds.of(config.seed).labels,
+            stream=StreamInfo("live", tuple(self.book.detector_names), None, lambda per_step: None),
+        )
+
+    # -- beginning and going on
+
+    def _begin(self, classes: Sequence[str]) -> None:
+        entries = list(enumerate(self.journal.read()))
+        if not entries:
+            names = self.learning.known_classes
+            new = [name for name in map(check_name, classes) if name not in names]
+            if len(set(new)) < len(new):
+                raise InvalidConfig(f"--classes names '{next(n for n in new if new.count(n) > 1)}' twice.")
+            self.note({"kind": "begin", "classes": [*names, *new], "from_start": len(names)})
+            self.learning.extend_classes()
+            self.learning.save(self.journal.length)
+            return
+        for _, entry in entries:
+            self.book.apply(entry)
+        self._restore(entries)
+
+    def _restore(self, entries: Sequence[tuple[int, Entry]]) -> None:
+        """The learner as it was: the newest checkpoint, and what was learnt after it once more."""
+        position = 0
+        for path in self.learning.list_checkpoints():
+            try:
+                state = read_checkpoint(path)
+            except Damaged as error:
+                self.tell("warning", f"{error} The one before is used.")
+                continue
+            if not is_stale(state, entries):
+                position = self.learning.load(state)
+                break
+        self.performed = [(number, entry) for number, entry in entries if entry["kind"] in PERFORMED]
+        self.repeat(position)
+        for frame in self.book.requests:
+            if self.store.has(frame):
+                self.propose([self.store.read(frame)])
+
+    def repeat(self, position: int) -> None:
+        """Perform the journal again from a position on."""
+        again = [entry for number, entry in self.performed if number >= position]
+        self.learning.extend_classes()
+        for count, entry in enumerate(again, 1):
+            self.learning.perform(entry)
+            self.has_forgotten |= entry["kind"] == "forget"
+            if count % 10 == 0:
+                self.tell("info", f"Learning again: {count} of {len(again)} steps.")
+        self.learning.extend_classes()
+
+    def note(self, entry: Entry) -> None:
+        """Write an entry to the journal, and then believe it."""
+        with self.lock:
+            position = self.journal.write(entry)
+            self.book.apply(entry)
+            if entry["kind"] in PERFORMED:
+                self.performed.append((position, entry))
+
+    # -- what a person says: at once, from any thread
+
+    def label(
+        self,
+        frame: int,
+        objects: Sequence[DrawnObject],
+        *,
+        complete: bool = True,
+        seconds: float = 0.0,
+        key: str = "",
+    ) -> int:
+        """Take a label. When this returns its number, the label is on the disk. The next step learns from it."""
+        with self.lock:
+            if key and key in self.book.keys:
+                return self.book.keys[key]
+            if frame not in self.book.requests:
+                raise InvalidData(f"Frame {frame} wants no label any more: it was labelled, skipped or replaced.")
+            if len(objects) > MOST_OBJECTS:
+                raise InvalidLabels(f"{len(objects)} boxes: a frame may have {MOST_OBJECTS}.")
+            height, width = self.store.read(frame).size
+            boxes = [_clip(one, height, width) for one in objects]
+            numbers, new = self.book.number_names([check_name(one.name) for one in objects])
+            number = self.book.next_label
+            every = self.options.keep_aside
+            self.store.make_durable(frame)
+            self.note(
+                {
+                    "kind": "label",
+                    "label": number,
+                    "frame": frame,
+                    "boxes": boxes,
+                    "classes": numbers,
+                    "new_classes": new,
+                    "complete": complete,
+                    "seconds": round(float(seconds), 3),
+                    "time": self.clock(),
+                    "key": key,
+                    # Where not everything is labelled, a detection that is right may look wrong.
+                    "kept_aside": bool(every and complete and number % every == 0),
+                }
+            )
+            return number
+
+    def skip(self, frame: int) -> None:
+        """Do not ask for a frame any more."""
+        with self.lock:
+            if frame in self.book.requests:
+                self.note({"kind": "skip", "frame": frame})
+
+    # -- what takes time: by one thread
+
+    def take_step(self, images: Sequence[Image]) -> None:
+        """Store the frames of a step, ask for the labels of some, and learn from all that is there."""
+        first = self.book.next_frame
+        frames = [self.store.add(first + place, image) for place, image in enumerate(images)]
+        asked = self._choose(frames)
+        with self.lock:
+            step = self.book.steps
+            entry: Entry = {
+                "kind": "step",
+                "step": step,
+                "frames": [frame.id for frame in frames if frame.id not in asked],
+                "labels": [label.number for label in self.book.list_waiting()],
+                "asked": asked,
+                "next_frame": first + len(frames),
+            }
+            self.note(entry)
+        began = time.perf_counter()
+        learned = self.learning.perform(entry, {frame.id: frame for frame in frames})
+        if learned is not None:
+            self.step_seconds.append(time.perf_counter() - began)
+            for warning in learned.warnings:
+                self.tell("warning", warning)
+            if learned.refused:
+                self.tell("warning", f"Step {step + 1} was not learnt: {learned.refused}.")
+            self.publish()
+        self.propose([frame for frame in frames if frame.id in asked])
+        if (step + 1) % self.options.measure_every == 0:
+            self.learning.measure()
+        if (step + 1) % self.config.checkpoint.every == 0:
+            self.checkpoint()
+
+    def _choose(self, frames: Sequence[Frame]) -> list[int]:
+        request = LabelRequest(
+            self.book.steps,
+            frames,
+            frozenset(frame.id for frame in frames),
+            lambda some: self.learning.predict([frame.image() for frame in some]),
+        )
+        return [int(number) for number in self.labeller.choose(request)]
+
+    def propose(self, frames: Sequence[Frame]) -> None:
+        """Look for boxes in frames that want a label, so that the person need not draw them all."""
+        found = self.learning.predict([frame.image() for frame in frames]) if frames else []
+        with self.lock:
+            self.proposals |= {
+                frame.id: Proposal(frame.size, self.clock(), detections.above(PROPOSED_FROM))
+                for frame, detections in zip(frames, found, strict=True)
+            }
+            self.proposals = {frame: one for frame, one in self.proposals.items() if frame in self.book.requests}
+
+    def checkpoint(self) -> Path:
+        """Save everything, and remove what nothing needs any more."""
+        with self.lock:
+            position = self.journal.length
+        path = self.learning.save(position, forget_earlier=self.has_forgotten)
+        self.has_forgotten = False
+        oldest = self._read_oldest_position()
+        with self.lock:
+            self.performed = [pair for pair in self.performed if pair[0] >= oldest]
+            wanted = {label.frame for label in self.book.labels.values()} | set(self.book.requests)
+            wanted |= {frame for _, entry in self.performed for frame in entry.get("frames", ())}
+            wanted |= {frame for _, entry in self.performed for frame in entry.get("asked", ())}
+            self.store.keep_only(wanted)
+        return path
+
+    def _read_oldest_position(self) -> int:
+        return int(read_checkpoint(self.learning.list_checkpoints()[-1])["live"]["position"])
+
+    def publish(self) -> None:
+        """Show what was learnt: to those who look at the picture, and to those who look at the memory."""
+        self.deployed.update(self.learning.learner.deployed_detector)
+        frames = {frame.id: labels.classes.tolist() for frame, labels in self.learning.learner.remembered_frames()}
+        self.remembered = [(frame, tuple(sorted(set(frames[frame])))) for frame in sorted(frames, reverse=True)]
+
+    def close(self) -> None:
+        """Save, and let go of the journal."""
+        self.checkpoint()
+        self.journal.close()
+
+
+def _clip(one: DrawnObject, height: int, width: int) -> list[float]:
+    """The part of a box that is in the frame."""
+    x1, y1, x2, y2 = (float(value) for value in one.box)
+    clipped = [max(0.0, min(x1, x2)), max(0.0, min(y1, y2)), min(width, max(x1, x2)), min(height, max(y1, y2))]
+    is_large = clipped[2] - clipped[0] >= SMALLEST and clipped[3] - clipped[1] >= SMALLEST
+    if not (is_large and all(map(math.isfinite, one.box))):
+        raise InvalidLabels(f"A box of '{one.name}' is smaller than a pixel, or outside of the frame. Draw it again.")
+    return [round(float(value), 2) for value in clipped]

@@ -1,0 +1,122 @@
+"""Classes, labels and requests follow from the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leocod.errors import InvalidLabels
+from leocod.live.book import Book, check_name
+
+
+def a_label(number: int, frame: int, classes: list[int], new: list[str] | None = None, **more: Any) -> dict[str, Any]:
+    entry = {
+        "kind": "label",
+        "label": number,
+        "frame": frame,
+        "boxes": [[0, 0, 5, 5]] * len(classes),
+        "classes": classes,
+        "new_classes": new or [],
+        "complete": True,
+        "seconds": 2.0,
+        "time": 1.0,
+        "key": f"key {number}",
+        "kept_aside": False,
+    }
+    return entry | more
+
+
+def a_step(step: int, asked: list[int], labels: list[int] | None = None) -> dict[str, Any]:
+    return {
+        "kind": "step",
+        "step": step,
+        "frames": [],
+        "labels": labels or [],
+        "asked": asked,
+        "next_frame": 16 * (step + 1),
+    }
+
+
+@pytest.fixture
+def book() -> Book:
+    book = Book(most_requests=2)
+    book.apply({"kind": "begin", "classes": ["mug", "book"], "from_start": 1})
+    return book
+
+
+def test_it_begins_with_the_classes_of_the_start_and_those_that_were_asked_for(book: Book) -> None:
+    assert [(known.name, known.from_start) for known in book.classes] == [("mug", True), ("book", False)]
+
+
+def test_a_label_waits_until_a_step_has_learnt_it(book: Book) -> None:
+    book.apply(a_step(0, [3]))
+    book.apply(a_label(1, 3, [0, 2], ["cup"]))
+
+    assert book.requests == {}
+    assert [label.number for label in book.list_waiting()] == [1]
+    assert book.find_class("cup") == 2
+
+    book.apply(a_step(1, [], [1]))
+
+    assert book.labels[1].state == "learnt"
+    assert (book.steps, book.next_frame, book.given, book.seconds) == (2, 32, 1, 2.0)
+
+
+def test_the_oldest_request_gives_way(book: Book) -> None:
+    book.apply(a_step(0, [1, 2]))
+    book.apply(a_step(1, [17]))
+
+    assert book.requests == {2: 0, 17: 1}
+
+
+def test_names_get_numbers_and_new_names_the_next_ones(book: Book) -> None:
+    assert book.number_names(["book", "cup", "pen", "cup"]) == ([1, 2, 3, 2], ["cup", "pen"])
+
+
+def test_a_label_that_is_taken_back_is_asked_for_again(book: Book) -> None:
+    book.apply(a_step(0, [3]))
+    book.apply(a_label(1, 3, [0]))
+
+    book.apply({"kind": "undo", "label": 1, "frame": 3, "step": None, "goes_back": False, "ask_again": True})
+
+    assert book.labels == {}
+    assert list(book.requests) == [3]
+
+
+def test_a_class_that_was_renamed_leaves_its_name_free(book: Book) -> None:
+    book.apply({"kind": "rename", "class": 0, "name": "cup"})
+
+    assert book.name(0) == "cup"
+    assert book.number_names(["mug"]) == ([2], ["mug"])
+
+
+def test_a_class_that_was_merged_goes_by_the_name_of_the_other(book: Book) -> None:
+    book.apply(a_label(1, 3, [2], ["cup"]))
+    book.apply({"kind": "merge", "class": 2, "into": 0})
+    book.apply({"kind": "merge", "class": 0, "into": 1})
+
+    assert book.name(2) == "book"
+    assert book.resolve(2) == 1
+    assert book.find_class("cup") is None
+    assert len(set(book.detector_names)) == 3
+
+
+def test_what_is_forgotten_has_no_labels(book: Book) -> None:
+    book.apply(a_label(1, 3, [0]))
+    book.apply({"kind": "pin", "frame": 3, "pinned": True})
+    assert book.pinned == {3}
+
+    book.apply({"kind": "forget", "frame": 3})
+
+    assert (book.labels, book.pinned) == ({}, set())
+
+
+def test_a_name_is_trimmed() -> None:
+    assert check_name("  red \t mug ") == "red mug"
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 65, "a\x00b", "a\u202eb", 3, None])
+def test_a_name_that_cannot_be_shown_is_refused(name: object) -> None:
+    with pytest.raises(InvalidLabels, match="class name"):
+        check_name(name)

@@ -1,0 +1,219 @@
+"""A live run: what was taken survives, and what was learnt can be learnt again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
+from leocod.live.session import DrawnObject
+from leocod.run.experiment import load_learner
+
+
+def test_a_label_is_learnt_with_the_next_step(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    number = person.label(session, frame)
+
+    assert session.book.labels[number].state == "waiting"
+    assert session.learning.learned == 0
+    person.show(session, labels=False)
+    assert session.book.labels[number].state == "learnt"
+    assert session.book.labels[number].step == 1
+    assert session.learning.learned == 1
+
+
+def test_nothing_is_learnt_before_the_first_label(open_session, person, digest) -> None:
+    session = open_session()
+    before = digest(session)
+
+    person.show(session, 3, labels=False)
+
+    assert digest(session) == before
+
+
+def test_a_new_name_is_a_new_class_that_the_detector_can_tell(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    session.label(frame, [DrawnObject((5, 5, 30, 30), "thimble")])
+    person.show(session, labels=False)
+
+    assert session.learning.learner.classes[-1] == "thimble"
+    assert session.deployed.predict(person.images())
+
+
+def test_classes_to_begin_with_stand_beside_those_of_the_start(open_session) -> None:
+    session = open_session(classes=("mug", " thimble "))
+
+    assert session.learning.learner.classes[-1] == "thimble"
+    assert session.learning.learner.classes.count("mug") == 1
+
+
+def test_a_class_named_twice_is_an_error(open_session) -> None:
+    with pytest.raises(InvalidConfig, match="'pen' twice"):
+        open_session(classes=("pen", "pen"))
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 9])
+def test_a_run_that_was_killed_goes_on_as_if_nothing_had_happened(open_session, person, digest, after) -> None:
+    session = open_session()
+    person.show(session, after)
+    known, labels = digest(session), dict(session.book.labels)
+
+    again = open_session()
+
+    assert digest(again) == known
+    assert again.book.labels == labels
+    assert again.book.requests == session.book.requests
+    person.show(again, 2)
+
+
+def test_a_label_that_was_taken_before_a_kill_is_learnt_after_it(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    number = person.label(session, frame)
+
+    again = open_session()
+    person.show(again, labels=False)
+
+    assert again.book.labels[number].state == "learnt"
+
+
+def test_a_damaged_checkpoint_is_passed_over(open_session, person, digest) -> None:
+    session = open_session()
+    person.show(session, 9)
+    known = digest(session)
+    newest = session.learning.list_checkpoints()[0]
+    newest.write_bytes(newest.read_bytes()[:-9])
+    told: list[str] = []
+
+    again = open_session(tell=lambda level, text: told.append(text))
+
+    assert digest(again) == known
+    assert any("cannot be loaded" in text for text in told)
+
+
+def test_the_same_label_sent_twice_is_taken_once(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    first = person.label(session, frame, key="abc")
+
+    assert person.label(session, frame, key="abc") == first
+    assert open_session().label(frame, [], key="abc") == first
+    assert len(session.book.labels) == 1
+
+
+@pytest.mark.parametrize(
+    ("objects", "problem"),
+    [
+        ([DrawnObject((1, 1, 1.2, 30), "mug")], "smaller than a pixel"),
+        ([DrawnObject((100, 1, 120, 30), "mug")], "outside of the frame"),
+        ([DrawnObject((1, float("nan"), 9, 30), "mug")], "smaller than a pixel"),
+        ([DrawnObject((1, 1, 20, 30), "\u202emug")], "cannot be shown"),
+        ([DrawnObject((1, 1, 20, 30), "mug")] * 301, "may have 300"),
+    ],
+)
+def test_a_label_that_cannot_be_is_refused_and_changes_nothing(open_session, person, objects, problem) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    before = session.journal.length
+
+    with pytest.raises(InvalidLabels, match=problem):
+        session.label(frame, objects)
+
+    assert session.journal.length == before
+    assert list(session.book.requests) == [frame]
+
+
+def test_a_frame_that_nobody_asked_for_cannot_be_labelled(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+
+    with pytest.raises(InvalidData, match="wants no label"):
+        session.label(10**6, [])
+
+
+def test_boxes_are_clipped_and_corners_put_in_order(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    number = session.label(frame, [DrawnObject((40, 50, -5, 10), "mug")])
+
+    assert session.book.labels[number].boxes == ((0, 10, 40, 48),)
+
+
+def test_a_skipped_frame_is_asked_for_no_more(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    session.skip(frame)
+    session.skip(frame)
+
+    assert list(open_session().book.requests) == []
+
+
+def test_every_so_many_labels_one_is_kept_aside_and_measured_on(open_session, person) -> None:
+    session = open_session(benchmark={"keep_aside": 2, "measure_every": 2})
+
+    person.show(session, 8)
+
+    states = [label.state for label in session.book.labels.values()]
+    assert states.count("kept aside") == 4
+    assert [point["step"] for point in session.learning.accuracy] == [3, 5, 7]
+    remembered = {frame for frame, _ in session.remembered}
+    assert not remembered & {label.frame for label in session.book.list_kept_aside()}
+
+
+def test_a_label_in_part_is_never_kept_aside(open_session, person) -> None:
+    session = open_session(benchmark={"keep_aside": 1})
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    number = person.label(session, frame, complete=False)
+
+    assert session.book.labels[number].state == "waiting"
+
+
+def test_frames_that_nothing_needs_leave_the_disk(open_session, person) -> None:
+    session = open_session()
+
+    person.show(session, 24)
+
+    stored = {int(file.stem) for file in session.store.folder.iterdir()}
+    labelled = {label.frame for label in session.book.labels.values()}
+    assert labelled <= stored
+    # Three checkpoints, four steps apart, and three frames a step.
+    assert len(stored - labelled) <= 3 * 4 * 3
+
+
+def test_a_checkpoint_is_one_that_other_commands_read(open_session, person, tmp_path: Path) -> None:
+    session = open_session()
+    person.show(session, 4)
+
+    learner, classes = load_learner(session.directory)
+
+    assert classes == session.book.detector_names
+    images = person.images()
+    expected = session.learning.learner.predict(images)
+    assert [found.scores.tolist() for found in learner.predict(images)] == [one.scores.tolist() for one in expected]
+
+
+def test_the_journal_names_what_was_taken(open_session, person) -> None:
+    session = open_session()
+    person.show(session, 2)
+
+    kinds = [json.loads(line)["kind"] for line in session.journal.file.read_text().splitlines()]
+
+    assert kinds == ["begin", "step", "label", "step", "label"]
