@@ -11,6 +11,7 @@ from leocod import __version__
 from leocod.cli.data import commands as data_commands
 from leocod.cli.detector import export, predict, pretrain
 from leocod.cli.list import list_parts
+from leocod.cli.live import live
 from leocod.cli.paper import paper
 from leocod.cli.report import report
 from leocod.cli.run import run
@@ -59,7 +60,7 @@ app = typer.Typer(
 )
 
 app.add_typer(data_commands, name="data")
-for command in (run, report, score, show, predict, export, pretrain, paper):
+for command in (run, live, report, score, show, predict, export, pretrain, paper):
     app.command()(command)
 app.command("list")(list_parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import copymode
 from tempfile import TemporaryDirectory
@@ -41,6 +42,11 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
     compared_on = _read_pictures(pictures or directory.samples, asked_for=pictures is not None)
     file = out or directory.path / f"detector{ENDINGS[kind][0]}"
     _check_name(file, kind)
+    return file, write_compared(directory, kind, file, compared_on)
+
+
+def write_compared(directory: RunDirectory, kind: Format, file: Path, compared_on: Sequence[Image]) -> Comparison:
+    """Write the detector of a run as a file, if both find the same in these pictures."""
     detector = load_detector(directory)
     exported = ExportInput(detector, load_run_config(directory.config), example=_resize(compared_on[0]))
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +66,7 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
         # Some writers make files that only their owner can read.
         copymode(directory.config, temporary)
         temporary.replace(file)
-    return file, comparison
+    return comparison
 
 
 def load_detector(directory: RunDirectory) -> Detector:

@@ -40,6 +40,10 @@ class FrameStore:
         except OSError as error:
             raise InvalidFrame(f"{self.path(number)} cannot be read ({error.strerror}).") from error
 
+    def list(self) -> list[int]:
+        """The numbers of all frames that are stored, oldest first."""
+        return sorted(int(file.stem) for file in self.folder.glob("*.jpg") if file.stem.isdecimal())
+
     def has(self, number: int) -> bool:
         """Whether a frame is stored."""
         return self.path(number).exists()

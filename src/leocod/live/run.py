@@ -1,0 +1,123 @@
+"""A live run from its command to its end: directory, session, threads, server."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from threading import Event
+from typing import Any, cast
+
+import uvicorn
+
+from leocod.benchmarks.live import LiveOptions
+from leocod.errors import InvalidConfig
+from leocod.files.atomic import write_json, write_text
+from leocod.files.documents import parse_mapping
+from leocod.files.run_directory import RunDirectory, refuse_if_taken
+from leocod.live.access import Access
+from leocod.live.server import LONGEST_MESSAGE, make_app
+from leocod.live.service import LiveService, Messages
+from leocod.live.session import LiveSession
+from leocod.live.sources.base import Source
+from leocod.live.sources.opening import open_source
+from leocod.run.config import ExperimentConfig, load_mapping, load_run_config
+from leocod.run.environment import describe_environment, read_command_line
+from leocod.run.layers import overlay
+
+JOURNAL = "journal.jsonl"
+
+
+def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]) -> ExperimentConfig:
+    """The config of a live run that is there already, or of a new one, with layers over it."""
+    if directory is not None and (directory / JOURNAL).exists():
+        stored = load_run_config(RunDirectory.open(directory).config)
+        asked = load_run_config(RunDirectory.open(directory).config, layers)
+        _refuse_changes(stored, asked, directory)
+        return asked
+    values: Mapping[str, Any] = parse_mapping(
+        files("leocod.live").joinpath("live.yaml").read_text(encoding="utf-8"), "live.yaml"
+    )
+    for layer in layers:
+        values = overlay(values, layer)
+    config = load_mapping(values)
+    if config.benchmark.name != "live":
+        raise InvalidConfig("`leocod live` learns from a source, not from a benchmark: leave out benchmark.name.")
+    return config
+
+
+def _refuse_changes(stored: ExperimentConfig, asked: ExperimentConfig, directory: Path) -> None:
+    """What was learnt depends on these; where frames come from and how many are asked for may change."""
+    for key in ("detector", "strategy", "efficient_cls", "seed", "classes"):
+        if getattr(stored, key) != getattr(asked, key):
+            raise InvalidConfig(f"{directory} was begun with another {key}. Leave it out, or choose a new --run.")
+
+
+def serve(
+    config: ExperimentConfig,
+    path: Path,
+    *,
+    classes: Sequence[str] = (),
+    address: str = "127.0.0.1",
+    port: int = 0,
+    tell: Callable[[str], None],
+) -> None:
+    """Run until somebody asks it to stop. `tell` gets the lines that a person should read."""
+    options = cast(LiveOptions, config.benchmark.options)
+    begun = (path / JOURNAL).exists()
+    directory = RunDirectory.open(path) if begun else RunDirectory.create(path)
+    messages = Messages()
+    with directory.lock(), _bind(address, port) as bound:
+        if not begun:
+            refuse_if_taken(path)
+        directory.sweep()
+        write_text(directory.config, config.to_yaml())
+        about = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
+        write_json(directory.environment, about, indent=2)
+        session = LiveSession(directory, config, classes=classes, tell=messages.add)
+
+        def open_again(stopped: Event) -> Source:
+            return open_source(options.source, fps=options.fps, seed=config.seed, loop=options.loop, stopped=stopped)
+
+        service = LiveService(session, open_again, messages)
+        service.start()
+        access = Access.at(address, bound.getsockname()[1])
+        tell(f"Learning from {service.source_name}, in {directory.path}.")
+        tell(f"Open {access.link} in a browser. Ctrl-C saves and ends.")
+        try:
+            _run_server(service, access, bound)
+        finally:
+            service.stop()
+            tell(f"Saved. Go on with: leocod live --run {directory.path}")
+
+
+def _bind(address: str, port: int) -> socket.socket:
+    """Before anything is started: a port that is taken is one clear line."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((address, port))
+    except OSError as error:
+        bound.close()
+        raise InvalidConfig(
+            f"{address}:{port} cannot be used ({error.strerror or error}). Choose another --port, or --host."
+        ) from error
+    return bound
+
+
+def _run_server(service: LiveService, access: Access, bound: socket.socket) -> None:
+    # A stranger's malformed request is no news.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        make_app(service, access),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_max_size=2 * LONGEST_MESSAGE,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[bound])

@@ -1,0 +1,226 @@
+"""The server: what it sends, what it takes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from leocod.live.access import Access
+from leocod.live.server import make_app
+from leocod.live.service import LiveService, Messages
+from tests.live.test_service import HandSource, wait_for
+
+PORT = 8008
+HOST = {"host": f"127.0.0.1:{PORT}"}
+OURS = {**HOST, "origin": f"http://127.0.0.1:{PORT}"}
+
+
+@pytest.fixture
+def service(open_session, person) -> Iterator[LiveService]:
+    session = open_session()
+    person.show(session, labels=False)
+    opened: list[HandSource] = []
+
+    def open_source(stopped: Event) -> HandSource:
+        opened.append(HandSource(stopped))
+        return opened[-1]
+
+    service = LiveService(session, open_source, Messages())
+    service.start()
+    service.hand = opened[0]  # type: ignore[attr-defined]
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(service) -> Iterator[TestClient]:
+    with TestClient(make_app(service, Access("127.0.0.1", PORT, None)), base_url=f"http://127.0.0.1:{PORT}") as client:
+        yield client
+
+
+def ask(socket: Any, **command: Any) -> dict[str, Any]:
+    """Send a command and wait for its answer."""
+    socket.send_text(json.dumps(command))
+    while True:
+        message = socket.receive()
+        if "text" in message and message["text"]:
+            answer = json.loads(message["text"])
+            if answer["type"] == "ack":
+                return answer
+
+
+def test_the_state_is_as_the_contract_says(client, service) -> None:
+    state = client.get("/api/state").json()
+
+    assert state["status"] == "learning"
+    assert [one["frame"] for one in state["requests"]] == list(service.session.book.requests)
+    assert set(state["counters"]) == {
+        "frames_seen", "frames_dropped", "steps_seen", "steps_learned", "steps_dropped", "steps_waiting", "labels",
+        "boxes", "seconds", "step_seconds", "lag", "memory_bytes", "memory_frames",
+    }  # fmt: skip
+
+
+def test_every_answer_forbids_what_a_page_need_not_do(client) -> None:
+    for path in ("/", "/api/state", "/nothing", "/api/frames/x.jpg"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/api/frames/../journal.jsonl", "/api/frames/..%2f..%2fjournal.jsonl", "/api/frames/999.jpg",
+                                  "/api/frames/%F0%9F%98%80.jpg", "/assets/..%2findex.html", "/assets/index.html.py", "/api/exports/journal.jsonl",
+                                  "/docs", "/openapi.json"])  # fmt: skip
+def test_nothing_else_on_the_disk_is_served(client, path) -> None:
+    assert client.get(path).status_code in (404, 422)
+
+
+def test_a_frame_that_is_asked_for_can_be_looked_at(client, service) -> None:
+    (frame,) = service.session.book.requests
+
+    answer = client.get(f"/api/frames/{frame}.jpg")
+
+    assert answer.headers["content-type"] == "image/jpeg"
+    assert answer.content[:2] == b"\xff\xd8"
+
+
+def test_a_foreign_host_gets_nothing(client) -> None:
+    answer = client.get("/api/state", headers={"host": "evil.example:8008"})
+
+    assert (answer.status_code, "requests" in answer.text) == (403, False)
+
+
+@pytest.mark.parametrize("headers", [HOST, {**HOST, "origin": "http://evil.example"}, {**OURS, "host": "evil.example:8008"}])
+def test_a_foreign_page_gets_no_socket(client, headers) -> None:
+    with client.websocket_connect("/api/socket", headers=headers) as socket, pytest.raises(WebSocketDisconnect) as closed:
+        socket.receive_text()
+
+    assert closed.value.code == 4403
+
+
+def test_without_the_token_there_is_nothing_to_see(service) -> None:
+    access = Access("192.168.1.5", PORT, "open-sesame")
+    with TestClient(make_app(service, access), base_url=f"http://192.168.1.5:{PORT}", follow_redirects=False) as client:
+        assert client.get("/api/state").status_code == 401
+        assert client.get("/api/state?token=wrong").status_code == 401
+        headers = {"host": f"192.168.1.5:{PORT}", "origin": f"http://192.168.1.5:{PORT}"}
+        with client.websocket_connect("/api/socket", headers=headers) as socket, pytest.raises(WebSocketDisconnect) as closed:
+            socket.receive_text()
+        assert closed.value.code == 4401
+
+        welcome = client.get("/?token=open-sesame")
+        assert (welcome.status_code, welcome.headers["location"]) == (303, "/")
+        assert "HttpOnly" in welcome.headers["set-cookie"]
+        assert client.get("/api/state").status_code == 200
+        with client.websocket_connect("/api/socket", headers={**headers, "cookie": "leocod_token=open-sesame"}) as socket:
+            assert json.loads(socket.receive_text())["type"] == "state"
+
+
+def test_a_label_is_acknowledged_when_it_is_on_the_disk(client, service) -> None:
+    (frame,) = service.session.book.requests
+    drawn = [{"box": [5, 5, 30, 30], "name": "thimble"}]
+
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        answer = ask(socket, type="label", id=1, frame=frame, objects=drawn, seconds=3.5, key="a")
+        assert answer == {"type": "ack", "id": 1, "ok": True, "label": 1}
+        assert '"thimble"' in service.session.journal.file.read_text()
+        assert ask(socket, type="label", id=2, frame=frame, objects=drawn, key="a")["label"] == 1
+        refused = ask(socket, type="label", id=3, frame=frame, objects=drawn, key="b")
+        assert "wants no label any more" in refused["error"]
+    assert client.get("/api/state").json()["counters"]["seconds"] == 3.5
+
+
+def test_every_command_is_done(client, service, person) -> None:
+    (frame,) = service.session.book.requests
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        objects = [{"box": list(one.box), "name": one.name} for one in person.look(frame)]
+        assert ask(socket, type="label", id=1, frame=frame, objects=objects)["ok"]
+        service.submit(lambda: person.show(service.session, 2)).result(60)
+        remembered = service.session.remembered[0][0]
+        assert ask(socket, type="pin", id=2, frame=remembered, pinned=True)["ok"]
+        assert ask(socket, type="rename", id=3, name="mug", to="cup")["ok"]
+        assert ask(socket, type="merge", id=4, name="cup", into="book")["ok"]
+        assert ask(socket, type="pause", id=5)["ok"]
+        assert service.paused
+        assert ask(socket, type="resume", id=6)["ok"]
+        assert ask(socket, type="checkpoint", id=7)["ok"]
+        assert ask(socket, type="forget", id=8, frame=remembered)["ok"]
+        assert "taken back" in ask(socket, type="undo", id=9)["done"]
+        (asked, *_) = service.session.book.requests
+        assert ask(socket, type="skip", id=10, frame=asked)["ok"]
+        assert ask(socket, type="undo", id=11, label=999)["error"] == "There is no such label to take back."
+
+
+def test_the_detector_is_exported_and_can_be_fetched(client, service, person) -> None:
+    person.show(service.session, 2)
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        exported = ask(socket, type="export", id=3, format="safetensors")
+        assert exported == {"type": "ack", "id": 3, "ok": True, "file": "detector.safetensors"}
+
+    assert len(client.get("/api/exports/detector.safetensors").content) > 10**5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", "no json", '{"type": "label", "id": 5}', '{"type": "undo", "id": 5, "label": "x"}', "[" * 50_000,
+     '{"type": "rename", "id": 5, "name": "mug", "to": ""}', "\\u0000", "x" * 70_000],
+)  # fmt: skip
+def test_what_is_not_understood_is_refused_and_changes_nothing(client, service, text) -> None:
+    before = service.session.journal.file.read_bytes()
+
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        socket.send_text(text)
+        while True:
+            answer = json.loads(socket.receive_text())
+            if answer["type"] == "ack":
+                break
+        assert answer["ok"] is False
+        assert answer["id"] == (5 if '"id": 5' in text else None)
+        assert ask(socket, type="pause", id=6)["ok"]
+
+    assert service.session.journal.file.read_bytes() == before
+
+
+def test_whoever_asks_too_fast_is_told_so(client, service) -> None:
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        answers = [ask(socket, type="pause", id=number) for number in range(100)]
+
+    assert [answer["id"] for answer in answers] == list(range(100))
+    assert any("too fast" in answer.get("error", "") for answer in answers)
+
+
+def test_a_picture_comes_and_the_next_one_only_when_it_was_shown(client, service) -> None:
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        wait_for(lambda: service.pictures.viewers == 1)
+        service.hand.frames.put(np.zeros((48, 64, 3), np.uint8))
+        pictures: list[bytes] = []
+        while not pictures:
+            message = socket.receive()
+            if message.get("bytes"):
+                pictures.append(message["bytes"])
+        length = int.from_bytes(pictures[0][:4], "big")
+        header = json.loads(pictures[0][4 : 4 + length])
+        assert header["size"] == [48, 64]
+
+        service.hand.frames.put(np.zeros((48, 64, 3), np.uint8))
+        wait_for(lambda: service.pictures.current.number == 2)
+        assert ask(socket, type="pause", id=1)["ok"]
+        socket.send_text(json.dumps({"type": "shown", "picture": header["picture"]}))
+        while not (message := socket.receive()).get("bytes"):
+            pass
+        assert b'"picture":2' in message["bytes"]
+    wait_for(lambda: service.pictures.viewers == 0)
+
+
+def test_a_mistake_of_ours_is_not_shown_to_the_visitor(client, service, monkeypatch) -> None:
+    monkeypatch.setattr(service.session, "skip", lambda frame: 1 / 0)
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        answer = ask(socket, type="skip", id=1, frame=3)
+
+    assert answer["error"] == "leocod made a mistake; its log says more."
