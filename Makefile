@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench soak fuzz clean
+.PHONY: help setup demo live test test-all check format bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 demo: setup ## run the main job with its defaults; every run gets a directory of its own under runs/
 	$(BIN)/leocod run
+
+live: setup ## learn from the built-in world while you label it in the browser
+	$(BIN)/leocod live
 
 test: setup ## run the tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow"

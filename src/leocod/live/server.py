@@ -11,10 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request, Response, WebSocket
+from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from pydantic import ValidationError
-from starlette.websockets import WebSocketDisconnect
 
 from leocod.errors import LeocodError
 from leocod.live.access import COOKIE, HEADERS, Access, Rate
