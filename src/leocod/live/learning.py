@@ -42,7 +42,7 @@ class LiveLearner:
         self.config = config
         self.book = book
         self.store = store
-        self.learner = _build(config)
+        self.learner = build_learner(config)
         self.step = -1
         """The step that was performed last."""
         self.learned = 0
@@ -88,7 +88,7 @@ class LiveLearner:
     def _learn(self, entry: Entry, at_hand: Mapping[int, Frame]) -> Learned | None:
         self.step = entry["step"]
         given = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
-        pairs = [pair for label in given if (pair := self._load_pair(label)) is not None]
+        pairs = [pair for label in given if (pair := self.load_pair(label)) is not None]
         if not pairs and not self.learned:
             return None
         self.extend_classes()
@@ -109,7 +109,8 @@ class LiveLearner:
         for detector in self.detectors:
             detector.classes = names
 
-    def _load_pair(self, label: GivenLabel) -> LabelledFrame | None:
+    def load_pair(self, label: GivenLabel) -> LabelledFrame | None:
+        """A labelled frame as a learner takes it; None where the frame is gone."""
         frame = self._load(label.frame, {})
         return None if frame is None else (frame, self._to_labels(label))
 
@@ -136,7 +137,7 @@ class LiveLearner:
 
     def measure(self) -> None:
         """AP50 on the labels that are kept aside."""
-        aside = [pair for label in self.book.list_kept_aside()[-MOST_MEASURED:] if (pair := self._load_pair(label))]
+        aside = [pair for label in self.book.list_kept_aside()[-MOST_MEASURED:] if (pair := self.load_pair(label))]
         if not aside:
             return
         self.extend_classes()
@@ -184,7 +185,7 @@ class LiveLearner:
 
     def load(self, state: Mapping[str, Any]) -> int:
         """Go back to a checkpoint. Returns the position in the journal from which to go on."""
-        learner = _build(drop_start_weights(self.config), state["learner"])
+        learner = build_learner(drop_start_weights(self.config), state["learner"])
         self.learner = learner
         live = state["live"]
         self.step, self.learned, self.merged = state["step"], live["learned"], dict(live["merged"])
@@ -234,7 +235,7 @@ def resolve_detections(found: Detections, resolve: Any) -> Detections:
     return Detections(found.boxes, classes, found.scores)
 
 
-def _build(config: ExperimentConfig, state: Mapping[str, Any] | None = None) -> Strategy | EfficientCLS:
+def build_learner(config: ExperimentConfig, state: Mapping[str, Any] | None = None) -> Strategy | EfficientCLS:
     """The learner that a config names: with the classes of its start, or with those of a state."""
     torch.set_num_threads(config.threads)
     names: Sequence[str]

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -234,10 +235,8 @@ class Visit:
 
 async def _until_gone(work: Coroutine[Any, Any, None]) -> None:
     """Do something for a page. When it is closed, whoever sends to it is told by an error, which is no news."""
-    try:
+    with suppress(WebSocketDisconnect, RuntimeError, OSError):
         await work
-    except (WebSocketDisconnect, RuntimeError, OSError):
-        pass
 
 
 def _find_id(text: str) -> int | None:
