@@ -1,0 +1,1 @@
+"""Learning from a live camera: sources of frames, and what runs them."""
