@@ -8,6 +8,7 @@ import av
 import numpy as np
 import pytest
 from PIL import Image
+from pydantic import ValidationError
 
 from leocod.benchmarks.video import Video, VideoOptions
 from leocod.labelling.budget import BudgetLabeller, BudgetOptions
@@ -162,3 +163,29 @@ def test_a_run_says_once_which_labels_it_does_not_use(tmp_path, folder):
     assert "'x.txt', which is not among" in strays
     assert "In all, 2 of" in strays
     assert [arrival.warnings for arrival in arrivals[1:]] == [()] * (len(arrivals) - 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("rtsp://me:secret@host/1", "rtsp://***@host/1"),
+        ("http://host/list.m3u8", "http://host/list.m3u8"),
+        ("/dev/video0", "/dev/video0"),
+        ("0", "0"),
+        (0, "0"),
+    ],
+)
+def test_a_source_without_an_end_says_what_to_use_instead(source, shown):
+    with pytest.raises(ValidationError, match="has no end") as refusal:
+        video(source, classes=["mug"])
+
+    (problem,) = refusal.value.errors()
+    assert f"Use `leocod live {shown}`" in problem["msg"]
+    assert "secret" not in problem["msg"]
+
+
+def test_a_folder_that_has_a_number_for_a_name_is_a_folder(folder, monkeypatch):
+    folder.rename(folder.parent / "0")
+    monkeypatch.chdir(folder.parent)
+
+    assert video("0", classes=["mug"]).steps == 3

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from leocod.benchmarks.base import Recorded, SplitOptions
+from leocod.files.addresses import explain_no_end, is_camera
 from leocod.readers.recording import Entry, Recording, Report
 from leocod.readers.video import read_video
 from leocod.readers.video_frames import VideoFrame, VideoFrames
@@ -27,6 +29,16 @@ class VideoOptions(SplitOptions):
 
     every: int = Field(1, ge=1)
     """Take every so-many-th frame: in the paper's videos frames are 2 seconds apart, as with 60 in a usual film."""
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _check_end(cls, source: Any) -> Any:
+        # YAML reads the number of a camera as a number, which no path is.
+        text = str(source) if type(source) in (int, str) else ""
+        is_path = type(source) is str and is_camera(text) and (Path(text).is_file() or Path(text).is_dir())
+        if not is_path and (problem := explain_no_end(text)):
+            raise ValueError(problem)
+        return source
 
 
 class Video(Recorded):

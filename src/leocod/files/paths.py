@@ -11,6 +11,7 @@ from leocod.errors import InvalidData
 from leocod.text import one_line, shorten
 
 NO_FILE = "no such file"
+NOT_A_FILE = "not a file"
 
 
 def explain_absence(path: Path) -> str | None:
@@ -23,7 +24,7 @@ def explain_absence(path: Path) -> str | None:
     except ValueError:
         return "no file can be called that"
     if not stat.S_ISREG(status.st_mode):
-        return "not a file"
+        return NOT_A_FILE
     return None if status.st_size else "the file is empty"
 
 
