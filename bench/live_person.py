@@ -147,7 +147,7 @@ def compute_ap(predict: Predict, evaluator: Evaluator, order: list[Any]) -> floa
 def learn_offline(
     session: LiveSession, evaluator: Evaluator, order: list[Any], labeller: str, seed: int, spent: float
 ) -> dict[str, Any]:
-    """The start, trained on the same labels in random order, with as many updates of 16 frames as the live learner had."""
+    """The start, trained on the same labels in random order: as many updates, of 16 frames, as the live learner had."""
     learner = build_learner(session.config)
     assert isinstance(learner, EfficientCLS)
     learner.extend_classes(session.book.detector_names[len(learner.classes) :])

@@ -18,7 +18,16 @@ def test_this_machine_is_welcome(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example:8008", "127.0.0.1", "127.0.0.1:80", "", "127.0.0.1.evil.example:8008", "a@127.0.0.1:8008", "[::1", ":8008"],
+    [
+        "evil.example:8008",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "",
+        "127.0.0.1.evil.example:8008",
+        "a@127.0.0.1:8008",
+        "[::1",
+        ":8008",
+    ],
 )
 def test_a_foreign_host_is_refused(host: str) -> None:
     assert HERE.refuse({"host": host}, has_origin=False)
@@ -26,7 +35,15 @@ def test_a_foreign_host_is_refused(host: str) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["http://evil.example", "null", "https://127.0.0.1:8008", "http://127.0.0.1:8009", "http://localhost:8008", "", "http://["],
+    [
+        "http://evil.example",
+        "null",
+        "https://127.0.0.1:8008",
+        "http://127.0.0.1:8009",
+        "http://localhost:8008",
+        "",
+        "http://[",
+    ],
 )
 def test_a_foreign_origin_is_refused(origin: str) -> None:
     assert HERE.refuse({"host": "127.0.0.1:8008", "origin": origin}, has_origin=True)
@@ -63,7 +80,10 @@ def test_a_name_that_could_be_made_to_point_here_is_no_host() -> None:
     assert OPEN.refuse({"host": "evil.example:8008"}, has_origin=False)
 
 
-@pytest.mark.parametrize(("address", "is_one"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("x", False)])
+@pytest.mark.parametrize(
+    ("address", "is_one"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("x", False)],
+)
 def test_loopback(address: str, is_one: bool) -> None:
     assert is_loopback(address) == is_one
 

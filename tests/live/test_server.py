@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from tests.live.test_service import HandSource, wait_for
 
 from leocod.live.access import Access
 from leocod.live.server import make_app
 from leocod.live.service import LiveService, Messages
-from tests.live.test_service import HandSource, wait_for
 
 PORT = 8008
 HOST = {"host": f"127.0.0.1:{PORT}"}
@@ -50,7 +50,7 @@ def ask(socket: Any, **command: Any) -> dict[str, Any]:
     socket.send_text(json.dumps(command))
     while True:
         message = socket.receive()
-        if "text" in message and message["text"]:
+        if message.get("text"):
             answer = json.loads(message["text"])
             if answer["type"] == "ack":
                 return answer
@@ -74,9 +74,20 @@ def test_every_answer_forbids_what_a_page_need_not_do(client) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["/api/frames/../journal.jsonl", "/api/frames/..%2f..%2fjournal.jsonl", "/api/frames/999.jpg",
-                                  "/api/frames/%F0%9F%98%80.jpg", "/assets/..%2findex.html", "/assets/index.html.py", "/api/exports/journal.jsonl",
-                                  "/docs", "/openapi.json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/frames/../journal.jsonl",
+        "/api/frames/..%2f..%2fjournal.jsonl",
+        "/api/frames/999.jpg",
+        "/api/frames/%F0%9F%98%80.jpg",
+        "/assets/..%2findex.html",
+        "/assets/index.html.py",
+        "/api/exports/journal.jsonl",
+        "/docs",
+        "/openapi.json",
+    ],
+)
 def test_nothing_else_on_the_disk_is_served(client, path) -> None:
     assert client.get(path).status_code in (404, 422)
 
@@ -96,9 +107,14 @@ def test_a_foreign_host_gets_nothing(client) -> None:
     assert (answer.status_code, "requests" in answer.text) == (403, False)
 
 
-@pytest.mark.parametrize("headers", [HOST, {**HOST, "origin": "http://evil.example"}, {**OURS, "host": "evil.example:8008"}])
+@pytest.mark.parametrize(
+    "headers", [HOST, {**HOST, "origin": "http://evil.example"}, {**OURS, "host": "evil.example:8008"}]
+)
 def test_a_foreign_page_gets_no_socket(client, headers) -> None:
-    with client.websocket_connect("/api/socket", headers=headers) as socket, pytest.raises(WebSocketDisconnect) as closed:
+    with (
+        client.websocket_connect("/api/socket", headers=headers) as socket,
+        pytest.raises(WebSocketDisconnect) as closed,
+    ):
         socket.receive_text()
 
     assert closed.value.code == 4403
@@ -110,7 +126,10 @@ def test_without_the_token_there_is_nothing_to_see(service) -> None:
         assert client.get("/api/state").status_code == 401
         assert client.get("/api/state?token=wrong").status_code == 401
         headers = {"host": f"192.168.1.5:{PORT}", "origin": f"http://192.168.1.5:{PORT}"}
-        with client.websocket_connect("/api/socket", headers=headers) as socket, pytest.raises(WebSocketDisconnect) as closed:
+        with (
+            client.websocket_connect("/api/socket", headers=headers) as socket,
+            pytest.raises(WebSocketDisconnect) as closed,
+        ):
             socket.receive_text()
         assert closed.value.code == 4401
 
@@ -118,7 +137,9 @@ def test_without_the_token_there_is_nothing_to_see(service) -> None:
         assert (welcome.status_code, welcome.headers["location"]) == (303, "/")
         assert "HttpOnly" in welcome.headers["set-cookie"]
         assert client.get("/api/state").status_code == 200
-        with client.websocket_connect("/api/socket", headers={**headers, "cookie": "leocod_token=open-sesame"}) as socket:
+        with client.websocket_connect(
+            "/api/socket", headers={**headers, "cookie": "leocod_token=open-sesame"}
+        ) as socket:
             assert json.loads(socket.receive_text())["type"] == "state"
 
 
