@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
+from tests.live.serving import PORT, HandSource
 
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.files.run_directory import RunDirectory
+from leocod.live.access import Access
+from leocod.live.server import make_app
+from leocod.live.service import LiveService, Messages
 from leocod.live.session import DrawnObject, LiveSession
 from leocod.run.config import ExperimentConfig, load_mapping
 from leocod.run.layers import overlay
@@ -112,3 +118,26 @@ def digest() -> Callable[[LiveSession], str]:
         return f"{weights} {held}"
 
     return compute
+
+
+@pytest.fixture
+def service(open_session, person) -> Iterator[LiveService]:
+    session = open_session()
+    person.show(session, labels=False)
+    opened: list[HandSource] = []
+
+    def open_source(stopped: Event) -> HandSource:
+        opened.append(HandSource(stopped))
+        return opened[-1]
+
+    service = LiveService(session, open_source, Messages())
+    service.start()
+    service.hand = opened[0]  # type: ignore[attr-defined]
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(service) -> Iterator[TestClient]:
+    with TestClient(make_app(service, Access("127.0.0.1", PORT, None)), base_url=f"http://127.0.0.1:{PORT}") as client:
+        yield client

@@ -3,68 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from threading import Event
-from typing import Any
 
 import numpy as np
 import pytest
+from fastapi import WebSocketDisconnect
 from fastapi.testclient import TestClient
-from starlette.websockets import WebSocketDisconnect
-from tests.live.test_service import HandSource, wait_for
+from tests.live.serving import HOST, OURS, PORT, ask, wait_for
 
 from leocod.live.access import Access
 from leocod.live.server import make_app
-from leocod.live.service import LiveService, Messages
-
-PORT = 8008
-HOST = {"host": f"127.0.0.1:{PORT}"}
-OURS = {**HOST, "origin": f"http://127.0.0.1:{PORT}"}
-
-
-@pytest.fixture
-def service(open_session, person) -> Iterator[LiveService]:
-    session = open_session()
-    person.show(session, labels=False)
-    opened: list[HandSource] = []
-
-    def open_source(stopped: Event) -> HandSource:
-        opened.append(HandSource(stopped))
-        return opened[-1]
-
-    service = LiveService(session, open_source, Messages())
-    service.start()
-    service.hand = opened[0]  # type: ignore[attr-defined]
-    yield service
-    service.stop()
-
-
-@pytest.fixture
-def client(service) -> Iterator[TestClient]:
-    with TestClient(make_app(service, Access("127.0.0.1", PORT, None)), base_url=f"http://127.0.0.1:{PORT}") as client:
-        yield client
-
-
-def ask(socket: Any, **command: Any) -> dict[str, Any]:
-    """Send a command and wait for its answer."""
-    socket.send_text(json.dumps(command))
-    while True:
-        message = socket.receive()
-        if message.get("text"):
-            answer = json.loads(message["text"])
-            if answer["type"] == "ack":
-                return answer
-
-
-def test_the_state_is_as_the_contract_says(client, service) -> None:
-    state = client.get("/api/state").json()
-
-    assert state["status"] == "learning"
-    assert [one["frame"] for one in state["requests"]] == list(service.session.book.requests)
-    assert set(state["counters"]) == {
-        "frames_seen", "frames_dropped", "steps_seen", "steps_learned", "steps_dropped", "steps_waiting", "labels",
-        "boxes", "seconds", "step_seconds", "lag", "memory_bytes", "memory_frames",
-    }  # fmt: skip
 
 
 def test_every_answer_forbids_what_a_page_need_not_do(client) -> None:
@@ -155,36 +102,6 @@ def test_a_label_is_acknowledged_when_it_is_on_the_disk(client, service) -> None
         refused = ask(socket, type="label", id=3, frame=frame, objects=drawn, key="b")
         assert "wants no label any more" in refused["error"]
     assert client.get("/api/state").json()["counters"]["seconds"] == 3.5
-
-
-def test_every_command_is_done(client, service, person) -> None:
-    (frame,) = service.session.book.requests
-    with client.websocket_connect("/api/socket", headers=OURS) as socket:
-        objects = [{"box": list(one.box), "name": one.name} for one in person.look(frame)]
-        assert ask(socket, type="label", id=1, frame=frame, objects=objects)["ok"]
-        service.submit(lambda: person.show(service.session, 2)).result(60)
-        remembered = service.session.remembered[0][0]
-        assert ask(socket, type="pin", id=2, frame=remembered, pinned=True)["ok"]
-        assert ask(socket, type="rename", id=3, name="mug", to="cup")["ok"]
-        assert ask(socket, type="merge", id=4, name="cup", into="book")["ok"]
-        assert ask(socket, type="pause", id=5)["ok"]
-        assert service.paused
-        assert ask(socket, type="resume", id=6)["ok"]
-        assert ask(socket, type="checkpoint", id=7)["ok"]
-        assert ask(socket, type="forget", id=8, frame=remembered)["ok"]
-        assert "taken back" in ask(socket, type="undo", id=9)["done"]
-        (asked, *_) = service.session.book.requests
-        assert ask(socket, type="skip", id=10, frame=asked)["ok"]
-        assert ask(socket, type="undo", id=11, label=999)["error"] == "There is no such label to take back."
-
-
-def test_the_detector_is_exported_and_can_be_fetched(client, service, person) -> None:
-    person.show(service.session, 2)
-    with client.websocket_connect("/api/socket", headers=OURS) as socket:
-        exported = ask(socket, type="export", id=3, format="safetensors")
-        assert exported == {"type": "ack", "id": 3, "ok": True, "file": "detector.safetensors"}
-
-    assert len(client.get("/api/exports/detector.safetensors").content) > 10**5
 
 
 @pytest.mark.parametrize(

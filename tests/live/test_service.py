@@ -2,52 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from queue import Queue
+from collections.abc import Iterator
 from threading import Event
 
 import numpy as np
 import pytest
+from tests.live.serving import HandSource, wait_for
 
 from leocod.errors import InvalidData, LeocodError
 from leocod.live.describe import describe
 from leocod.live.service import LiveService, Messages
-from leocod.live.sources.base import Captured, Source
-from leocod.live.sources.clock import REAL
-
-
-class HandSource(Source):
-    """Frames that a test hands out one by one."""
-
-    endless = False
-
-    def __init__(self, stopped: Event) -> None:
-        super().__init__(REAL, stopped)
-        self.frames: Queue[np.ndarray | None] = Queue()
-
-    def describe(self) -> str:
-        return "a hand"
-
-    def __iter__(self) -> Iterator[Captured]:
-        number = 0
-        while not self.stopped.is_set():
-            if self.frames.empty():
-                self.stopped.wait(0.01)
-                continue
-            image = self.frames.get()
-            if image is None:
-                return
-            yield self.capture(image, number)
-            number += 1
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    """Wait until something is so."""
-    ends = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends, "It did not happen."
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -100,6 +100,8 @@ def _bind(address: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((address, port))
+        # From now on a visitor waits and is not turned away.
+        bound.listen(128)
     except OSError as error:
         bound.close()
         raise InvalidConfig(

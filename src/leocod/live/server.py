@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -40,8 +40,6 @@ UNBUILT = "The page is not built. From the source tree: cd page && npm ci && npm
 def make_app(service: LiveService, access: Access) -> FastAPI:
     """The application for one live run."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    page = Path(str(files("leocod.live").joinpath("page")))
-    sockets: set[WebSocket] = set()
 
     @app.middleware("http")
     async def guard(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -49,6 +47,13 @@ def make_app(service: LiveService, access: Access) -> FastAPI:
         response.headers.update(HEADERS)
         return response
 
+    _add_page(app, Path(str(files("leocod.live").joinpath("page"))))
+    _add_files(app, service)
+    _add_socket(app, service, access)
+    return app
+
+
+def _add_page(app: FastAPI, page: Path) -> None:
     @app.get("/")
     def index() -> Response:
         return _send_file(page, "index.html") if (page / "index.html").is_file() else PlainTextResponse(UNBUILT, 503)
@@ -57,6 +62,10 @@ def make_app(service: LiveService, access: Access) -> FastAPI:
     def asset(name: str) -> Response:
         return _send_file(page / "assets", name)
 
+
+def _add_files(app: FastAPI, service: LiveService) -> None:
+    store = service.session.store
+
     @app.get("/api/state")
     def state() -> Response:
         return JSONResponse(describe(service))
@@ -64,35 +73,39 @@ def make_app(service: LiveService, access: Access) -> FastAPI:
     @app.get("/api/frames/{name}")
     def frame(name: str) -> Response:
         number = name.removesuffix(".jpg")
-        if not (
-            number.isascii() and number.isdecimal() and len(number) < 16 and service.session.store.has(int(number))
-        ):
+        if not (number.isascii() and number.isdecimal() and len(number) < 16 and store.has(int(number))):
             return PlainTextResponse("There is no such frame.", 404)
-        return FileResponse(service.session.store.path(int(number)), media_type="image/jpeg")
+        return FileResponse(store.path(int(number)), media_type="image/jpeg")
 
     @app.get("/api/exports/{name}")
     def export(name: str) -> Response:
         found = [file for file in service.exports if file.name == name]
         return FileResponse(found[0], filename=name) if found else PlainTextResponse("There is no such file.", 404)
 
+
+def _add_socket(app: FastAPI, service: LiveService, access: Access) -> None:
+    sockets: set[WebSocket] = set()
+
+    def refuse(headers: Mapping[str, str]) -> int | None:
+        """The code with which a socket is closed at once; None: it is welcome."""
+        if access.refuse(headers, has_origin=True):
+            return REFUSED
+        if not access.knows(headers):
+            return WRONG_TOKEN
+        return TOO_MANY if len(sockets) >= MOST_SOCKETS else None
+
     @app.websocket("/api/socket")
     async def socket(socket: WebSocket) -> None:
-        if access.refuse(socket.headers, has_origin=True) or not access.knows(socket.headers):
-            # Accepted first, so that the page can read the code.
-            await socket.accept()
-            await socket.close(REFUSED if access.refuse(socket.headers, has_origin=True) else WRONG_TOKEN)
-            return
+        # Accepted in any case, so that the page can read the code.
         await socket.accept()
-        if len(sockets) >= MOST_SOCKETS:
-            await socket.close(TOO_MANY)
+        if (code := refuse(socket.headers)) is not None:
+            await socket.close(code)
             return
         sockets.add(socket)
         try:
             await Visit(service, socket).run()
         finally:
             sockets.discard(socket)
-
-    return app
 
 
 async def _answer(request: Request, access: Access, go_on: Callable[[Request], Awaitable[Response]]) -> Response:

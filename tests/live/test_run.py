@@ -1,0 +1,79 @@
+"""A live run in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from leocod.errors import InvalidConfig
+from leocod.live.run import load_live_config
+
+SMALL = ("--set", "detector.short_side=48", "--set", "benchmark.frames_per_step=3", "--set", "checkpoint.every=3")
+
+
+def test_a_new_run_asks_for_one_frame_of_a_step() -> None:
+    config = load_live_config(None, [{"benchmark": {"source": "rtsp://cam"}}, {"labels": {"per_step": 2}}])
+
+    assert (config.labels.per_step, config.detector.name, config.benchmark.options.source) == (2, "tiny", "rtsp://cam")
+    assert load_live_config(None, []).labels.per_step == 1
+
+
+@contextmanager
+def running(run: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A live run in a process of its own, and the address of its page."""
+    command = [sys.executable, "-m", "leocod", "live", "--run", str(run), "--port", "0", *arguments]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    assert process.stdout is not None
+    try:
+        told = ""
+        while "browser" not in told:
+            line = process.stdout.readline()
+            assert line, told
+            told += line
+        match = re.search(r"http://\S+/", told)
+        assert match, told
+        yield process, match[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def read_state(address: str) -> Any:
+    with urlopen(f"{address}api/state", timeout=30) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.slow
+def test_it_serves_its_state_saves_on_ctrl_c_and_goes_on(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with running(run, *SMALL, "--classes", "thimble") as (process, address):
+        ends = time.monotonic() + 120
+        while not read_state(address)["requests"]:
+            assert time.monotonic() < ends
+            time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    assert f"Go on with: leocod live --run {run}" in rest
+
+    with running(run) as (_, address):
+        state = read_state(address)
+        assert state["requests"]
+        assert "thimble" in [known["name"] for known in state["classes"]]
+
+    with pytest.raises(InvalidConfig, match="begun with another detector"):
+        load_live_config(run, [{"detector": {"name": "retinanet"}}])
+    assert load_live_config(run, [{"benchmark": {"source": "0"}}]).benchmark.options.source == "0"
