@@ -1,1 +1,1 @@
-"""Learning from a live camera: sources of frames, and what runs them."""
+"""A running stream, a person who labels a little of it, and a detector that learns from both at once."""

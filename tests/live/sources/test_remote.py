@@ -52,7 +52,7 @@ def test_a_stream_that_falls_silent_can_be_stopped_at_once():
 
 def test_a_stream_that_falls_silent_for_long_is_lost():
     with RtspServer() as server:
-        source = opened(Feed(server.address, silence=0.5))
+        source = opened(Feed(server.address, silence=1))
         frames = iter(source)
         next(frames)
         server.silent.set()
@@ -143,6 +143,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="It looks into /proc.")
 def test_the_decoder_goes_when_its_owner_is_killed(tmp_path):
     (tmp_path / "owner.py").write_text(ORPHAN)
