@@ -126,6 +126,13 @@ def test_what_cannot_be_used_is_no_source():
         opened(Feed("sine=duration=0.1", "lavfi"))
 
 
+def test_a_machine_without_room_for_a_process_may_have_it_later(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+
+    with pytest.raises(SourceAway, match="cannot be started"):
+        opened(CAMERA)
+
+
 def test_a_stream_without_a_frame_is_no_source():
     with pytest.raises(SourceAway, match="ended before the first frame"):
         opened(Feed("testsrc=size=64x48:rate=10:duration=0", "lavfi"))
