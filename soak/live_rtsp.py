@@ -160,7 +160,7 @@ def cut_once(server: Any, grabber: Grabber, number: int, away: float) -> dict[st
 
 def live(server: Any, minutes: float, cuts: int) -> dict[str, Any]:
     """Grab for so long, with so many cuts spread over it."""
-    queue = FrameQueue(32)
+    queue, others = FrameQueue(32), count_children()
     grabber = Grabber(lambda stopped: open_source(server.address, stopped=stopped), queue.offer)
     grabber.start()
     found, ages = [], []
@@ -190,7 +190,7 @@ def live(server: Any, minutes: float, cuts: int) -> dict[str, Any]:
         "open files": [first["files"], last["files"]],
         "threads": [first["threads"], last["threads"]],
         "seconds to stop": round(time.monotonic() - began, 2),
-        "processes left": count_children(),
+        "processes left": count_children() - others,
         "cuts": found,
     }
 

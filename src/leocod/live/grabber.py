@@ -34,6 +34,8 @@ MOST_RECENT = 1000
 PATIENCE = 5.0
 """Seconds that `stop` waits for the thread at most. It takes a small part of that."""
 
+STOPPED = "It was stopped."
+
 Status = Literal["running", "reconnecting", "ended"]
 
 
@@ -135,20 +137,21 @@ class Grabber:
         return gaps / max(1.0, until - first)
 
     def _run(self, source: Source | None) -> None:
-        message: str | None = "leocod has made a mistake; its log says more."
         pauses = grow_pauses(self._random)
         try:
             while source is not None:
                 began = self._clock.now()
                 message, lost = self._read(source)
                 if not lost:
+                    self._set("ended", message)
                     return
                 if self._clock.now() - began >= STEADY:
                     pauses = grow_pauses(self._random)
                 source = self._reopen(message, pauses)
-            message = "It was stopped."
-        finally:
-            self._set("ended", message)
+            self._set("ended", STOPPED)
+        except BaseException:
+            self._set("ended", "leocod has made a mistake; its log says more.")
+            raise
 
     def _read(self, source: Source) -> tuple[str, bool]:
         """Hand on frames until there are no more; say why, and whether the source may come back."""
@@ -164,7 +167,7 @@ class Grabber:
         finally:
             source.close()
         if self._stopped.is_set():
-            return "It was stopped.", False
+            return STOPPED, False
         return message, lost
 
     def _take(self, captured: Captured) -> None:

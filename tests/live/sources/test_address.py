@@ -70,6 +70,7 @@ def test_an_hls_list_of_a_whole_film_is_played_at_its_pace_and_ends(a_film, web)
     assert frames[-1].captured - frames[0].captured > 0.8
 
 
+@pytest.mark.slow
 def test_an_hls_list_that_is_not_closed_has_no_end(a_film, web, tmp_path):
     path = a_film("list.m3u8", hls_time="0.5", hls_playlist_type="vod")
     path.write_text(path.read_text().replace("#EXT-X-ENDLIST", ""))

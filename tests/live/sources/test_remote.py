@@ -52,7 +52,7 @@ def test_a_stream_that_falls_silent_can_be_stopped_at_once():
 
 def test_a_stream_that_falls_silent_for_long_is_lost():
     with RtspServer() as server:
-        source = opened(Feed(server.address, silence=0.5))
+        source = opened(Feed(server.address, silence=1))
         frames = iter(source)
         next(frames)
         server.silent.set()
@@ -126,6 +126,13 @@ def test_what_cannot_be_used_is_no_source():
         opened(Feed("sine=duration=0.1", "lavfi"))
 
 
+def test_a_machine_without_room_for_a_process_may_have_it_later(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+
+    with pytest.raises(SourceAway, match="cannot be started"):
+        opened(CAMERA)
+
+
 def test_a_stream_without_a_frame_is_no_source():
     with pytest.raises(SourceAway, match="ended before the first frame"):
         opened(Feed("testsrc=size=64x48:rate=10:duration=0", "lavfi"))
@@ -143,6 +150,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="It looks into /proc.")
 def test_the_decoder_goes_when_its_owner_is_killed(tmp_path):
     (tmp_path / "owner.py").write_text(ORPHAN)

@@ -42,7 +42,10 @@ class RemoteSource(Source):
         self._patience = 2 * feed.silence + 5 + 1 / (feed.fps or 1.0)
         # Opening and looking into the stream may each take as long as FFmpeg is allowed to wait.
         self._deadline = time.monotonic() + 2 * feed.answer + self._patience
-        self._process = _start(feed)
+        try:
+            self._process = _start(feed)
+        except OSError as error:
+            raise SourceAway(f"{title}: the process that decodes it cannot be started ({error.strerror}).") from error
         Thread(target=self._keep_watch, name="leocod-watch", daemon=True).start()
         try:
             header = self._receive_header()
