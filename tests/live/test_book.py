@@ -63,11 +63,15 @@ def test_a_label_waits_until_a_step_has_learnt_it(book: Book) -> None:
     assert (book.steps, book.next_frame, book.given, book.seconds) == (2, 32, 1, 2.0)
 
 
-def test_the_oldest_request_gives_way(book: Book) -> None:
+def test_a_request_gives_way_but_not_one_that_the_person_may_be_working_on(book: Book) -> None:
     book.apply(a_step(0, [1, 2]))
     book.apply(a_step(1, [17]))
+    assert book.requests == {1: 0, 17: 1}
 
-    assert book.requests == {2: 0, 17: 1}
+    book.most_requests = 8
+    for step in range(2, 20):
+        book.apply(a_step(step, [16 * step]))
+    assert list(book.requests) == [1, 17, 32, 48, 256, 272, 288, 304]
 
 
 def test_names_get_numbers_and_new_names_the_next_ones(book: Book) -> None:

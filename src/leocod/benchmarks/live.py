@@ -26,7 +26,8 @@ class LiveOptions(Settings):
     frames_per_step: int = Field(16, ge=1, le=256)
     """Frames that make a step."""
     requests: int = Field(16, ge=1, le=16)
-    """Frames that wait for a label at a time. The oldest gives way to a new one."""
+    """Frames that wait for a label at a time. For a new one another gives way, but none of the first few, which the
+    person may be working on."""
     keep_aside: int = Field(5, ge=0)
     """Every so many-th label is kept aside: it is never trained on, and AP is measured on it. 0: none."""
     measure_every: int = Field(10, ge=1)

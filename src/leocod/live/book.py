@@ -10,6 +10,9 @@ from leocod.errors import InvalidLabels
 from leocod.live.journal import Entry
 from leocod.text import one_line
 
+WORKED_ON = 4
+"""The oldest requests, which the person may be working on: these do not give way to new ones."""
+
 LabelState = Literal["waiting", "learnt", "kept aside"]
 
 
@@ -105,8 +108,8 @@ class Book:
             if number in self.labels:
                 self.labels[number].step = entry["step"]
         self.requests |= dict.fromkeys(entry["asked"], entry["step"])
-        for frame in list(self.requests)[: -self.most_requests]:
-            del self.requests[frame]
+        while len(self.requests) > self.most_requests:
+            del self.requests[list(self.requests)[min(WORKED_ON, self.most_requests // 2)]]
 
     def _apply_undo(self, entry: Entry) -> None:
         label = self.labels.pop(entry["label"])
