@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from leocod.errors import InvalidConfig
-from leocod.live.run import load_live_config
+from leocod.live.run import hide_password, load_live_config
 
 SMALL = ("--set", "detector.short_side=48", "--set", "benchmark.frames_per_step=3", "--set", "checkpoint.every=3")
 
@@ -28,6 +28,19 @@ def test_a_new_run_asks_for_one_frame_of_a_step() -> None:
 
     assert (config.labels.per_step, config.detector.name, config.benchmark.options.source) == (2, "tiny", "rtsp://cam")
     assert load_live_config(None, []).labels.per_step == 1
+
+
+def test_a_password_is_not_kept_and_must_be_given_again(tmp_path: Path) -> None:
+    config = load_live_config(None, [{"benchmark": {"source": "rtsp://me:secret@cam/1"}}])
+    kept = hide_password(config)
+    (tmp_path / "config.yaml").write_text(kept.to_yaml())
+    (tmp_path / "journal.jsonl").touch()
+
+    assert "secret" not in kept.to_yaml()
+    with pytest.raises(InvalidConfig, match="without its password"):
+        load_live_config(tmp_path, [])
+    again = load_live_config(tmp_path, [{"benchmark": {"source": "rtsp://me:secret@cam/1"}}])
+    assert again.benchmark.options.source == "rtsp://me:secret@cam/1"
 
 
 @contextmanager

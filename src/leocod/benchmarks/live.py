@@ -9,6 +9,7 @@ from pydantic import Field
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig
+from leocod.files.addresses import hide_secrets
 from leocod.settings import Settings
 from leocod.text import one_line
 from leocod.types import LabelledFrame
@@ -32,6 +33,9 @@ class LiveOptions(Settings):
     """Every so many-th label is kept aside: it is never trained on, and AP is measured on it. 0: none."""
     measure_every: int = Field(10, ge=1)
     """Steps from one measurement on the labels that are kept aside to the next."""
+    steps_per_label: int = Field(8, ge=1)
+    """Steps that are learnt for each label, at most, on average: while a person is away, the detector waits and does
+    not teach itself."""
     steps_waiting: int = Field(2, ge=1)
     """Steps that wait while one is learnt. Further ones are dropped and counted."""
 
@@ -45,7 +49,7 @@ class Live(Benchmark):
     def __init__(self, options: Any, *, seed: int = 0) -> None:
         raise InvalidConfig(
             "A live stream has no true labels and no end, so it is no benchmark. Start it with "
-            f"`leocod live {one_line(options.source)}`; to go on with one: `leocod live --run DIR`."
+            f"`leocod live {one_line(hide_secrets(options.source))}`; to go on with one: `leocod live --run DIR`."
         )
 
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:

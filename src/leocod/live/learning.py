@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from leocod.benchmarks.live import LiveOptions
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidFrame
 from leocod.evaluation.ap import Scorer
@@ -46,7 +47,8 @@ class LiveLearner:
         self.step = -1
         """The step that was performed last."""
         self.learned = 0
-        """Steps that taught something: before the first label there is nothing to learn from."""
+        """Steps that were learnt."""
+        self.labels_learned = 0
         self.merged: dict[int, int] = {}
         """Class -> the class that it was merged into, as far as the journal was performed."""
         self.accuracy: list[dict[str, Any]] = []
@@ -89,7 +91,9 @@ class LiveLearner:
         self.step = entry["step"]
         given = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
         pairs = [pair for label in given if (pair := self.load_pair(label)) is not None]
-        if not pairs and not self.learned:
+        # Whoever learns on and on from a few labels forgets all else, and believes its own mistakes.
+        most = cast(LiveOptions, self.config.benchmark.options).steps_per_label * self.labels_learned
+        if not pairs and self.learned >= most:
             return None
         self.extend_classes()
         unlabelled = [frame for number in entry["frames"] if (frame := self._load(number, at_hand)) is not None]
@@ -99,6 +103,7 @@ class LiveLearner:
             {frame.id: labels for frame, labels in pairs},
         )
         self.learned += 1
+        self.labels_learned += len(pairs)
         return self.learner.learn(step)
 
     def extend_classes(self) -> None:
@@ -177,6 +182,7 @@ class LiveLearner:
                 "position": position,
                 "merged": dict(self.merged),
                 "learned": self.learned,
+                "labels_learned": self.labels_learned,
                 "accuracy": [dict(point) for point in self.accuracy],
                 "ap_by_class": dict(self.ap_by_class),
             },
@@ -188,7 +194,8 @@ class LiveLearner:
         learner = build_learner(drop_start_weights(self.config), state["learner"])
         self.learner = learner
         live = state["live"]
-        self.step, self.learned, self.merged = state["step"], live["learned"], dict(live["merged"])
+        self.step, self.merged = state["step"], dict(live["merged"])
+        self.learned, self.labels_learned = live["learned"], live["labels_learned"]
         self.accuracy = [dict(point) for point in live["accuracy"]]
         self.ap_by_class = dict(live["ap_by_class"])
         torch.set_rng_state(state["torch_random"])

@@ -14,6 +14,7 @@ import uvicorn
 
 from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig
+from leocod.files.addresses import hide_secrets, is_address
 from leocod.files.atomic import write_json, write_text
 from leocod.files.documents import parse_mapping
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
@@ -36,6 +37,12 @@ def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]
         stored = load_run_config(RunDirectory.open(directory).config)
         asked = load_run_config(RunDirectory.open(directory).config, layers)
         _refuse_changes(stored, asked, directory)
+        source = cast(LiveOptions, asked.benchmark.options).source
+        if is_address(source) and "***" in source:
+            raise InvalidConfig(
+                f"The address {source} is kept without its password: give it again, as in leocod live SOURCE --run "
+                f"{directory}."
+            )
         return asked
     values: Mapping[str, Any] = parse_mapping(
         files("leocod.live").joinpath("live.yaml").read_text(encoding="utf-8"), "live.yaml"
@@ -73,10 +80,12 @@ def serve(
         if not begun:
             refuse_if_taken(path)
         directory.sweep()
-        write_text(directory.config, config.to_yaml())
-        about = describe_environment(threads=config.threads, device=config.device, command=read_command_line())
+        stored = hide_password(config)
+        write_text(directory.config, stored.to_yaml())
+        command = [hide_secrets(word) for word in read_command_line()]
+        about = describe_environment(threads=config.threads, device=config.device, command=command)
         write_json(directory.environment, about, indent=2)
-        session = LiveSession(directory, config, classes=classes, tell=messages.add)
+        session = LiveSession(directory, stored, classes=classes, tell=messages.add)
 
         def open_again(stopped: Event) -> Source:
             return open_source(options.source, fps=options.fps, seed=config.seed, loop=options.loop, stopped=stopped)
@@ -91,6 +100,13 @@ def serve(
         finally:
             service.stop()
             tell(f"Saved. Go on with: leocod live --run {directory.path}")
+
+
+def hide_password(config: ExperimentConfig) -> ExperimentConfig:
+    """As it is kept on the disk: a run directory may be sent to somebody."""
+    options = cast(LiveOptions, config.benchmark.options)
+    hidden = options.model_copy(update={"source": hide_secrets(options.source)})
+    return config.model_copy(update={"benchmark": config.benchmark.model_copy(update={"options": hidden})})
 
 
 def _bind(address: str, port: int) -> socket.socket:

@@ -20,6 +20,8 @@ from leocod.live.sources.world import WorldSource
 from leocod.text import one_line
 
 WORLD = "world"
+FILMED = WanderOptions(width=256, height=192, speed=0.1)
+"""The world for a person to look at: large enough, and not hectic."""
 FASTEST = 1000
 """Frames a second."""
 
@@ -43,7 +45,7 @@ def open_source(
         raise InvalidConfig(f"fps is {fps}: it should be more than 0 and at most {FASTEST}.")
     stopped = stopped or Event()
     if text == WORLD:
-        return WorldSource(WanderOptions(width=256, height=192), seed=seed, fps=fps, clock=clock, stopped=stopped)
+        return WorldSource(FILMED, seed=seed, fps=fps, clock=clock, stopped=stopped)
     if is_camera(text):
         return open_camera(text, fps=fps, stopped=stopped)
     if is_address(text):
