@@ -56,10 +56,10 @@ from .labelling.base import Labeller as Labeller
 from .labelling.base import LabellerOptions as LabellerOptions
 from .labelling.base import LabelRequest as LabelRequest
 from .labelling.base import StreamInfo as StreamInfo
-from .labelling.budget import BudgetLabeller as BudgetLabeller
-from .labelling.budget import BudgetOptions as BudgetOptions
 from .labelling.fixed import FixedLabeller as FixedLabeller
 from .labelling.fixed import FixedOptions as FixedOptions
+from .labelling.random import RandomLabeller as RandomLabeller
+from .labelling.random import RandomOptions as RandomOptions
 from .learner import Learned as Learned
 from .learner import Learner as Learner
 from .loop import run_stream as run_stream

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leocod.labelling.base import Labeller, LabellerOptions
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 
 
 class First(Labeller):
@@ -14,14 +14,14 @@ class First(Labeller):
 
 
 def test_the_seed_of_the_options_wins_over_that_of_the_experiment():
-    assert BudgetLabeller(BudgetOptions(seed=7), seed=3).seed == 7
-    assert BudgetLabeller(BudgetOptions(), seed=3).seed == 3
+    assert RandomLabeller(RandomOptions(seed=7), seed=3).seed == 7
+    assert RandomLabeller(RandomOptions(), seed=3).seed == 3
 
 
 def test_a_labeller_describes_itself_by_its_name_and_options():
-    described = BudgetLabeller(BudgetOptions(per_step=2, nested=True), seed=3).describe()
+    described = RandomLabeller(RandomOptions(per_step=2, nested=True), seed=3).describe()
 
-    assert described == {"name": "budget", "per_step": 2, "seed": 3, "nested": True}
+    assert described == {"name": "random", "per_step": 2, "seed": 3, "nested": True}
 
 
 def test_a_labeller_from_elsewhere_is_described_by_module_and_class():

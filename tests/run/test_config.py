@@ -2,11 +2,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import list_shipped
-from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart
+from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart, load_run_config
 from leocod.run.layers import parse_override
 
 
@@ -283,7 +284,9 @@ def test_another_part_differs_with_all_of_its_options() -> None:
         ("record.detections=0", "record.detections is 0: it should be at least 1"),
         ("sinks=[{name: jsonl, pack_every: 0}]", "sinks.pack_every is 0: it should be at least 1"),
         ("record.pack_events_every=5", "record.pack_events_every is now pack_every of the sink jsonl"),
-        ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `budget`, `given` is now `fixed`)"),
+        ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `random`, `given` is now `fixed`)"),
+        ("labels.name=budget", "labels.name=budget is now labels.name=random."),
+        ("labels=budget", "labels.name=budget is now labels.name=random."),
         ("sinks=[console]", "sinks has no `jsonl`: add it"),
         ("evaluate.frames=0", "evaluate.frames is 0: it should be at least 1"),
         ("efficient_cls.flood=1", "efficient_cls.flood is 1"),
@@ -295,3 +298,11 @@ def test_what_keeps_a_long_run_alive_has_limits(text: str, complaint: str) -> No
         load(text)
 
     assert complaint in str(caught.value)
+
+
+def test_a_stored_config_that_calls_the_random_labeller_budget_is_read(tmp_path: Path) -> None:
+    stored = load().model_dump(mode="json")
+    stored["labels"]["name"] = "budget"
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(stored))
+
+    assert load_run_config(tmp_path / "config.yaml") == load()

@@ -12,7 +12,7 @@ import pytest
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidFrame, SourceAway, SourceEnded
 from leocod.labelling.base import Labeller
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 from leocod.types import Detections, Labels
 
@@ -34,7 +34,7 @@ class Camera(Benchmark):
 
 def drawn(benchmark, per_step=1, **options):
     """A stream in which so many frames of a step are labelled."""
-    return Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0), **options)
+    return Stream(benchmark, RandomLabeller(RandomOptions(per_step=per_step), seed=0), **options)
 
 
 def test_every_step_comes_once_in_order(stream):

@@ -6,7 +6,7 @@ import pytest
 
 from leocod.errors import InvalidConfig
 from leocod.labelling.base import Labeller
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
 
@@ -58,7 +58,7 @@ def test_all_labels_are_told_with_the_first_step(stream):
 
 def test_offline_training_skips_what_cannot_be_read(files, folder):
     (folder / "3.png").unlink()
-    stream = Stream(files(on_bad_frame="skip"), BudgetLabeller(BudgetOptions(per_step=2), seed=0))
+    stream = Stream(files(on_bad_frame="skip"), RandomLabeller(RandomOptions(per_step=2), seed=0))
     offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
 
     frames, skipped = [], {}
@@ -78,5 +78,5 @@ class Curious(Labeller):
 
 
 def test_a_labeller_that_asks_the_learner_is_refused_offline(small):
-    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=budget"):
+    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=random"):
         list(Reshuffled(Stream(small, Curious()), Shuffle(1, 3), seed=1).arrivals(predict=lambda images: []))

@@ -24,7 +24,7 @@ class FixedLabeller(Labeller):
         if chosen is None:
             raise InvalidConfig(
                 f"labels.name is 'fixed', but {stream.name if stream else 'the stream'} has no published choice of "
-                f"{self.options.per_step} frames a step. Use labels.name=budget, or another labels.per_step."
+                f"{self.options.per_step} frames a step. Use labels.name=random, or another labels.per_step."
             )
         self.chosen = chosen
 

@@ -111,7 +111,7 @@ class LabelsChoice(Choice):
 
     kind: ClassVar[Kind[Labeller]] = LABELLERS
     key: ClassVar[str] = "labels"
-    default: ClassVar[str] = "budget"
+    default: ClassVar[str] = "random"
     shared: ClassVar[frozenset[str]] = frozenset({"per_step", "seed"})
 
     @property

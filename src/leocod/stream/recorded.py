@@ -134,7 +134,7 @@ def _predict_frames(frames: Sequence[Frame], predict: Predict | None) -> list[De
     if predict is None:
         raise InvalidConfig(
             "This labeller looks at what the learner detects, but here labels are chosen before anything is learnt. "
-            "Use labels.name=budget or labels.name=fixed."
+            "Use labels.name=random or labels.name=fixed."
         )
     loaded = [frame.load_if_possible() for frame in frames]
     readable = [frame for frame in loaded if isinstance(frame.content, np.ndarray)]

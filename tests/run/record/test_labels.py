@@ -7,7 +7,7 @@ import torch
 from leocod.events import Event, StepArrived, StepLearned
 from leocod.run.record.labels import LabelRecord
 
-CHOICE = {"name": "budget", "per_step": 2, "seed": 5}
+CHOICE = {"name": "random", "per_step": 2, "seed": 5}
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.types import Labels
 
 
 def a_labeller(per_step, seed=0, **options):
-    return BudgetLabeller(BudgetOptions(per_step=per_step, **options), seed=seed)
+    return RandomLabeller(RandomOptions(per_step=per_step, **options), seed=seed)
 
 
 @pytest.mark.parametrize("per_step", [0, 1, 2, 4, 8, 16])
@@ -68,7 +68,7 @@ def test_a_short_last_step_is_labelled_whole(pairs, request_for):
 
 def test_a_negative_budget_is_refused():
     with pytest.raises(ValidationError, match="per_step"):
-        BudgetOptions(per_step=-1)
+        RandomOptions(per_step=-1)
 
 
 def test_frames_that_nobody_labelled_are_never_drawn(pairs, request_for):

@@ -10,23 +10,23 @@ import numpy as np
 from leocod.labelling.base import Labeller, LabellerOptions, LabelRequest
 
 
-class BudgetOptions(LabellerOptions):
-    """Options of a budget for each step."""
+class RandomOptions(LabellerOptions):
+    """Options of a random draw."""
 
     nested: bool = False
     """The frames of a smaller budget are among those of a larger one. Off, as in the authors' data: each budget is
     drawn by itself."""
 
 
-class BudgetLabeller(Labeller):
+class RandomLabeller(Labeller):
     """Draws a fixed number of frames in each step at random: the paper's annotation cost.
 
     The draw depends on the seed, the budget and the step alone, so every strategy gets the same labels and any
     step can be reached directly. Nested draws do not depend on the budget: a smaller one gets a part of a larger one's.
     """
 
-    Options: ClassVar[type[LabellerOptions]] = BudgetOptions
-    options: BudgetOptions
+    Options: ClassVar[type[LabellerOptions]] = RandomOptions
+    options: RandomOptions
 
     def choose(self, request: LabelRequest) -> Iterable[int]:
         # A budget of 0 has nothing to draw, so its place is free for what all budgets share.
