@@ -43,7 +43,7 @@ def test_the_last_layer_wins(tmp_path: Path) -> None:
 
     config = load_config(file, [parse_override("labels.per_step=8")])
 
-    assert (config.seed, config.labels.per_step, config.labels.seed) == (3, 8, 9)
+    assert (config.seed, config.labels.per_step, config.labels.options.seed) == (3, 8, 9)
 
 
 def test_the_file_takes_the_place_of_the_quickstart(tmp_path: Path) -> None:

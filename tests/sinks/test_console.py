@@ -112,6 +112,12 @@ def test_nested_labels_are_named(console: Console) -> None:
     assert "4 labelled frames a step (nested)" in shown(console)
 
 
+def test_a_budget_that_is_not_for_each_step_is_not_named_as_one(console: Console) -> None:
+    console.print(a_table(labels_per_step=None))
+
+    assert "a step" not in shown(console)
+
+
 def test_a_diagnosis_is_named(console: Console) -> None:
     console.print(a_table(diagnosis="true boxes as pseudo labels"))
 

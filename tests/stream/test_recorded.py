@@ -233,7 +233,7 @@ class Surest(Labeller):
     asked = 0
 
     def choose(self, request):
-        found = request.predict(request.frames)
+        found = request.learner.predict(request.frames)
         self.asked += 1
         return [max(zip(request.frames, found, strict=True), key=lambda pair: len(pair[1]))[0].id]
 
@@ -244,15 +244,17 @@ class Surest(Labeller):
         self.asked = state["asked"]
 
 
-def bright_things(images):
+class BrightThings:
     """A learner that finds a box in the brightest image."""
-    best = max(range(len(images)), key=lambda number: images[number].sum())
-    box = Detections(np.array([[0, 0, 5, 5]], np.float32), np.array([0]), np.array([0.9], np.float32))
-    return [box if number == best else Detections.none() for number in range(len(images))]
+
+    def predict(self, images):
+        best = max(range(len(images)), key=lambda number: images[number].sum())
+        box = Detections(np.array([[0, 0, 5, 5]], np.float32), np.array([0]), np.array([0.9], np.float32))
+        return [box if number == best else Detections.none() for number in range(len(images))]
 
 
 def test_a_labeller_may_ask_what_the_learner_predicts(small):
-    for arrival in Stream(small, Surest()).arrivals(predict=bright_things):
+    for arrival in Stream(small, Surest()).arrivals(learner=BrightThings()):
         brightest = max(arrival.step.frames, key=lambda frame: int(frame.image().sum()))
 
         assert list(arrival.step.labels) == [brightest.id]
@@ -261,7 +263,7 @@ def test_a_labeller_may_ask_what_the_learner_predicts(small):
 def test_a_labeller_asks_about_frames_that_cannot_be_read_and_gets_nothing(files, folder):
     (folder / "3.png").write_bytes(b"no picture")
 
-    arrivals = list(Stream(files(on_bad_frame="skip"), Surest()).arrivals(predict=bright_things))
+    arrivals = list(Stream(files(on_bad_frame="skip"), Surest()).arrivals(learner=BrightThings()))
 
     assert [list(arrival.step.labels) for arrival in arrivals] == [[1], [2], [5]]
 
@@ -274,7 +276,7 @@ def test_a_labeller_never_sees_hidden_truth(small, reachable):
             seen.extend(reachable(request))
             return []
 
-    list(Stream(small, Spy()).arrivals(predict=bright_things))
+    list(Stream(small, Spy()).arrivals(learner=BrightThings()))
 
     hidden = {id(labels) for step in range(3) for _, labels in small.frames_of(step)}
     assert hidden
@@ -283,13 +285,13 @@ def test_a_labeller_never_sees_hidden_truth(small, reachable):
 
 def test_the_state_of_a_labeller_travels_with_each_step(small):
     stream = Stream(small, Surest())
-    states = [arrival.state for arrival in stream.arrivals(predict=bright_things)]
+    states = [arrival.state for arrival in stream.arrivals(learner=BrightThings())]
 
     again = Stream(small, Surest())
     again.load_state_dict(states[0])
-    resumed = [arrival.state for arrival in again.arrivals(1, predict=bright_things)]
+    resumed = [arrival.state for arrival in again.arrivals(1, learner=BrightThings())]
 
-    assert states == [{"asked": 1}, {"asked": 2}, {"asked": 3}]
+    assert [state["labeller"] for state in states] == [{"asked": 1}, {"asked": 2}, {"asked": 3}]
     assert resumed == states[1:]
 
 
@@ -300,3 +302,26 @@ def test_a_labeller_that_chooses_frames_of_another_step_is_told_so(small):
 
     with pytest.raises(InvalidConfig, match=r"The labeller chose frames \[99\] at step 0, which are not in the step"):
         next(Stream(small, Wrong()).steps())
+
+
+def test_the_state_of_a_labeller_of_before_budgets_carried_over_is_read(small):
+    stream = Stream(small, Surest())
+
+    stream.load_state_dict({"asked": 5})
+
+    assert stream.labeller.asked == 5
+
+
+def test_a_budget_that_carries_over_is_spent_on_frames_that_can_be_labelled_and_goes_on_from_a_state(small):
+    def a_stream():
+        return Stream(small, RandomLabeller(RandomOptions(per_step=None, total=7), seed=0))
+
+    small._frames[0] = [(frame, Labels.unknown()) for frame, _ in small._frames[0]]
+    arrivals = list(a_stream().arrivals())
+
+    again = a_stream()
+    again.load_state_dict(arrivals[1].state)
+    resumed = [arrival.step for arrival in again.arrivals(2)]
+
+    assert [len(arrival.step.labels) for arrival in arrivals] == [0, 4, 3]
+    assert list(resumed[0].labels) == list(arrivals[2].step.labels)

@@ -74,9 +74,10 @@ class Curious(Labeller):
     """Looks at what the learner predicts."""
 
     def choose(self, request):
-        return [frame.id for frame, _ in zip(request.frames, request.predict(request.frames), strict=True)]
+        found = request.learner.predict(request.frames)
+        return [frame.id for frame, _ in zip(request.frames, found, strict=True)]
 
 
 def test_a_labeller_that_asks_the_learner_is_refused_offline(small):
-    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=random"):
-        list(Reshuffled(Stream(small, Curious()), Shuffle(1, 3), seed=1).arrivals(predict=lambda images: []))
+    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=random, uni"):
+        list(Reshuffled(Stream(small, Curious()), Shuffle(1, 3), seed=1).arrivals(learner=object()))

@@ -112,4 +112,13 @@ class Detector(Protocol):
         ...
 
 
+@runtime_checkable
+class ImageDescriber(Protocol):
+    """A detector that can also describe whole images. Labellers that compare frames need one."""
+
+    def describe(self, images: Images) -> NDArray[np.float32]:
+        """What its features say of each image: images x features. Images that look alike have vectors that are near."""
+        ...
+
+
 DETECTORS: Kind[Detector] = Kind("detector", "leocod.detectors", ("loss", "predict"))

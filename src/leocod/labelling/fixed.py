@@ -20,6 +20,8 @@ class FixedLabeller(Labeller):
 
     def __init__(self, options: FixedOptions | None = None, *, seed: int = 0, stream: StreamInfo | None = None) -> None:
         super().__init__(options, seed=seed, stream=stream)
+        if self.options.per_step is None:
+            raise InvalidConfig("labels.name is 'fixed': published choices go by labels.per_step. Set it.")
         chosen = stream.published(self.options.per_step) if stream else None
         if chosen is None:
             raise InvalidConfig(

@@ -121,7 +121,7 @@ class ExperimentConfig(Settings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.labels.per_step > self.frames_per_step:
+        if (self.labels.per_step or 0) > self.frames_per_step:
             raise InvalidConfig(
                 f"labels.per_step is {self.labels.per_step}: it should be from 0 to {self.frames_per_step}, "
                 "the frames in a step."

@@ -113,9 +113,8 @@ def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     nested = " (nested)" if results.labels_nested else ""
-    title = (
-        f"{results.benchmark}, {results.strategy} {plug_in}, {results.labels_per_step} labelled frames a step{nested}"
-    )
+    labels = "" if results.labels_per_step is None else f", {results.labels_per_step} labelled frames a step{nested}"
+    title = f"{results.benchmark}, {results.strategy} {plug_in}{labels}"
     if results.diagnosis:
         title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"
     table = Table(show_header=False)

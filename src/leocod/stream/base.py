@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leocod.types import Frame, Labels, Predict, Step
+from leocod.learner import Learner
+from leocod.types import Frame, Labels, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,10 @@ class Steps(ABC):
     """How many steps there are; None where nobody knows."""
 
     @abstractmethod
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """Every step from `start` on, once, in order.
 
-        `predict` is the learner's: a labeller may look at it to choose frames. It is asked between two steps only.
+        `learner`: a labeller may ask it about frames, between two steps only. None: labels do not depend on it.
         """
 
     def steps(self, start: int = 0) -> Iterator[Step]:

@@ -7,14 +7,15 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidFrame, MissingFrame, SourceAway, SourceEnded
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
+from leocod.learner import Learner
 from leocod.stream.base import Arrival, Steps
+from leocod.stream.budget import Budget
 from leocod.stream.prefetch import prefetch
-from leocod.types import Detections, Frame, LabelledFrame, Labels, Predict, Step
+from leocod.stream.questions import Questions
+from leocod.types import Frame, LabelledFrame, Labels, Step
 
 logger = logging.getLogger(__name__)
 
@@ -43,12 +44,13 @@ class Stream(Steps):
         self.patience = patience
         self.pause = pause
         self.length = benchmark.steps
+        self.budget = Budget(labeller.options, benchmark.steps)
 
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """Every step from `start` on, once, in order. A source that ends early ends them early."""
         for index, pairs, warnings in self._read_steps(range(start, self.benchmark.steps)):
             # Chosen before any frame is lost, so that a lost one does not change which others are labelled.
-            revealed = self.reveal(index, pairs, predict)
+            revealed = self.reveal(index, pairs, learner)
             frames, skipped = self.load([frame for frame, _ in pairs])
             present = {frame.id for frame in frames}
             labels = {frame: labels for frame, labels in revealed.items() if frame in present}
@@ -58,24 +60,33 @@ class Stream(Steps):
                 skipped=skipped,
                 warnings=(*self.benchmark.warnings, *warnings) if index == 0 else warnings,
                 revealed={index: tuple(labels)},
-                state=self.labeller.state_dict(),
+                state={"labeller": self.labeller.state_dict(), "budget": self.budget.state_dict()},
             )
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.labeller.load_state_dict(state)
+        # In earlier versions there was no budget that carries over, so the state was the labeller's.
+        self.labeller.load_state_dict(state.get("labeller", state))
+        if "budget" in state:
+            self.budget.load_state_dict(state["budget"])
 
-    def reveal(self, index: int, pairs: Sequence[LabelledFrame], predict: Predict | None = None) -> dict[int, Labels]:
+    def reveal(self, index: int, pairs: Sequence[LabelledFrame], learner: Learner | None = None) -> dict[int, Labels]:
         """The true labels of the frames that the labeller chooses."""
         known = {frame.id: labels for frame, labels in pairs if labels.known}
         request = LabelRequest(
-            index, [frame for frame, _ in pairs], frozenset(known), lambda frames: _predict_frames(frames, predict)
+            index,
+            [frame for frame, _ in pairs],
+            frozenset(known),
+            self.budget.allow(index, len(pairs)),
+            Questions(self.labeller.name, learner),
         )
         chosen = set(self.labeller.choose(request))
         if strangers := chosen - {frame.id for frame in request.frames}:
             raise InvalidConfig(
                 f"The labeller chose frames {sorted(strangers)[:5]} at step {index}, which are not in the step."
             )
-        return {frame: labels for frame, labels in known.items() if frame in chosen}
+        revealed = {frame: labels for frame, labels in known.items() if frame in chosen}
+        self.budget.spend(len(revealed))
+        return revealed
 
     def load(self, frames: Iterable[Frame]) -> tuple[tuple[Frame, ...], dict[int, str]]:
         """The frames with their pixels, and what is wrong with those that were left out.
@@ -128,18 +139,6 @@ class Stream(Steps):
             frames = self._read(index)
         assert not isinstance(frames, str)
         return frames, warnings
-
-
-def _predict_frames(frames: Sequence[Frame], predict: Predict | None) -> list[Detections]:
-    if predict is None:
-        raise InvalidConfig(
-            "This labeller looks at what the learner detects, but here labels are chosen before anything is learnt. "
-            "Use labels.name=random or labels.name=fixed."
-        )
-    loaded = [frame.load_if_possible() for frame in frames]
-    readable = [frame for frame in loaded if isinstance(frame.content, np.ndarray)]
-    found = dict(zip((frame.id for frame in readable), predict([frame.image() for frame in readable]), strict=True))
-    return [found[frame.id] if frame.id in found else Detections.none() for frame in frames]
 
 
 def _why_away(frames: StepFrames) -> str | None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from leocod.errors import SourceEnded
+from leocod.learner import Learner
 from leocod.stream.base import Arrival, Steps
 from leocod.stream.recorded import Stream
-from leocod.types import LabelledFrame, Predict, Step
+from leocod.types import LabelledFrame, Step
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Reshuffled(Steps):
         self.seed = seed
         self.length = stream.length
 
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """As many steps as the stream has; with few labels some of them are empty.
 
         All labels are chosen before the first step, so no labeller can ask what the learner predicts.
