@@ -191,6 +191,19 @@ def test_an_unknown_part_is_told_with_the_nearest() -> None:
         load("detector=tinny")
 
 
+@pytest.mark.parametrize("plug_in", ["efficient_cls=null", "efficient_cls.ema=false"])
+def test_two_learners_are_needed_to_disagree(plug_in: str) -> None:
+    with pytest.raises(InvalidConfig, match="labels.name is 'disagreement', but there is no slow learner"):
+        load(plug_in, "labels.name=disagreement")
+    assert load("labels.name=disagreement").labels.name == "disagreement"
+
+
+def test_another_labeller_keeps_the_budget() -> None:
+    labels = load("labels={per_step: null, total: 9, nested: true}", "labels.name=novelty").labels.options
+
+    assert (labels.per_step, labels.total) == (None, 9)
+
+
 @pytest.mark.parametrize("plug_in", ["efficient_cls=null", "efficient_cls.pseudo_labels=false"])
 def test_the_diagnosis_needs_pseudo_labels(plug_in: str) -> None:
     with pytest.raises(InvalidConfig, match="diagnosis is 'true_boxes', but there are no pseudo labels"):
@@ -287,6 +300,7 @@ def test_another_part_differs_with_all_of_its_options() -> None:
         ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `random`, `given` is now `fixed`)"),
         ("labels.name=budget", "labels.name=budget is now labels.name=random."),
         ("labels=budget", "labels.name=budget is now labels.name=random."),
+        ("labels.total=9", "labels: per_step and total: exactly one of per_step, total and per_hour is the budget"),
         ("sinks=[console]", "sinks has no `jsonl`: add it"),
         ("evaluate.frames=0", "evaluate.frames is 0: it should be at least 1"),
         ("efficient_cls.flood=1", "efficient_cls.flood is 1"),

@@ -144,6 +144,9 @@ OTHERS = {
     "few test frames": ["evaluate.frames=2"],
     "everything labelled": ["labels.per_step=3"],
     "the joint recipe": ["strategy.recipe=joint"],
+    "asked where it is unsure": ["labels={name: uncertain, per_step: null, total: 4}"],
+    "asked where two disagree": ["labels={name: disagreement, per_step: 1}"],
+    "asked for what is new": ["labels={name: novelty, per_step: null, per_hour: 1800, frames_per_second: 1}"],
     "a paused plug-in": ["efficient_cls={score_threshold: 1.0, watch_steps: 1, pause: true}"],
 }
 

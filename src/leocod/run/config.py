@@ -133,6 +133,11 @@ class ExperimentConfig(Settings):
                 f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to change: "
                 "it should be null, or efficient_cls on with pseudo_labels: true."
             )
+        if self.labels.name == "disagreement" and not (self.efficient_cls and self.efficient_cls.ema):
+            raise InvalidConfig(
+                "labels.name is 'disagreement', but there is no slow learner to disagree with the fast one: "
+                "it should be another, or efficient_cls on with ema: true."
+            )
         if self.diagnosis and self.classes == "open":
             raise InvalidConfig("diagnosis knows true boxes of classes that an open list does not have: leave one out.")
         return self
