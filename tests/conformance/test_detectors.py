@@ -305,6 +305,19 @@ def test_where_background_does_not_count_a_frame_without_objects_teaches_nothing
     assert total(detector.loss(images, [Labels.none()])).item() > 0
 
 
+def test_where_labels_are_not_complete_only_their_boxes_are_taught(make, frames):
+    detector, (images, labels) = make(), frames
+    objects_only = replace(labels[2], weights=LossWeights(background=0.0))
+
+    partly = detector.loss(images[2:], [replace(labels[2], complete=False)])
+    nothing = detector.loss(images[2:], [replace(Labels.none(), complete=False)])
+
+    assert same(partly, detector.loss(images[2:], [objects_only]))
+    assert not same(partly, detector.loss(images[2:], [labels[2]]))
+    assert total(partly).item() > 0
+    assert all(value.item() == 0 for value in nothing.values())
+
+
 def test_what_is_unsure_leaves_the_losses_finite(make, frames):
     images, labels = frames
     whole = np.array([[0, 0, images[0].shape[1], images[0].shape[0]]], np.float32)

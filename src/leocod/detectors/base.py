@@ -47,7 +47,8 @@ class Detector(Protocol):
         The mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its seed
         (for what is drawn by chance) and not on the frames beside it, except for padding where sizes differ: a batch
         may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits that have a weight,
-        the loss `logits` is the mean squared distance of `class_logits` at the boxes from them.
+        the loss `logits` is the mean squared distance of `class_logits` at the boxes from them. Where labels are not
+        complete, nothing is taught as background.
         """
         ...
 
