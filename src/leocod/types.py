@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +173,14 @@ class Labels:
     def known(self) -> bool:
         """Whether anybody has labelled the frame."""
         return self.source != "nobody"
+
+
+class Effort(NamedTuple):
+    """What the labels of a frame took a person."""
+
+    boxes: int
+    seconds: float
+    """Measured, or estimated where nobody measures."""
 
 
 @dataclass(frozen=True, eq=False)

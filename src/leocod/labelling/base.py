@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from leocod.find import Kind
 from leocod.settings import Settings
-from leocod.types import Detections, Frame
+from leocod.types import Detections, Effort, Frame, Labels
 
 RECENT = 512
 """Frames whose scores a labeller remembers, to tell a high score from a low one."""
@@ -84,6 +84,17 @@ class LabellerOptions(Settings):
     """Labelled frames in an hour of video. What is not spent carries over."""
     frames_per_second: float | None = Field(None, gt=0)
     """How fast frames come, for `per_hour`, where the stream has no clock."""
+    delay: int = Field(0, ge=0)
+    """Steps until a label comes. The stream holds the frame as long, and nobody learns from it. What is under way when
+    the stream ends is never learnt."""
+    boxes: int | None = Field(None, ge=0)
+    """Boxes that a person draws in a frame at most, around any of the objects. Labels of a frame with more objects are
+    not complete: the rest of it is not taught as background. Null: all."""
+    seconds_per_frame: float = Field(3.0, ge=0)
+    """Seconds of a person for each labelled frame, to estimate the cost."""
+    seconds_per_box: float = Field(7.0, ge=0)
+    """Seconds of a person for each box, to estimate the cost: 7 by clicks on the extreme points of the object
+    (Papadopoulos et al., ICCV 2017), 25 by dragging corners (Su et al., AAAI workshops 2012)."""
     seed: int | None = Field(None, ge=0)
     """Seed of the choice. Null: from the experiment's seed."""
 
@@ -96,6 +107,10 @@ class LabellerOptions(Settings):
                 "the others are null"
             )
         return self
+
+    def estimate_effort(self, labels: Labels) -> Effort:
+        """What labels of a frame take a person."""
+        return Effort(len(labels), self.seconds_per_frame + self.seconds_per_box * len(labels))
 
 
 class Labeller(ABC):
