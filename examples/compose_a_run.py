@@ -18,7 +18,7 @@ WORLD = lc.Wander(lc.WanderOptions(steps=6), seed=0)
 class Walk(lc.Steps):
     """A stream whose length nobody knows, in which a person labels the first two frames of a step."""
 
-    def arrivals(self, start: int = 0, *, predict: lc.Predict | None = None) -> Iterator[lc.Arrival]:
+    def arrivals(self, start: int = 0, *, learner: lc.Learner | None = None) -> Iterator[lc.Arrival]:
         for index in range(start, WORLD.steps):
             truth = {frame.id: labels for frame, labels in WORLD.frames_of(index)}
             frames = tuple(frame for frame, _ in WORLD.frames_of(index))

@@ -5,13 +5,13 @@ PYTHONPATH=examples leocod run --set labels.name=own_labeller:LeastSure --labels
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from leocod import Detections, Labeller, LabellerOptions, LabelRequest
+from leocod import Frame, LabellerOptions, LearnerView, ScoringLabeller
 
 
 class LeastSureOptions(LabellerOptions):
@@ -21,18 +21,12 @@ class LeastSureOptions(LabellerOptions):
     """A detection with a higher score is not doubted."""
 
 
-class LeastSure(Labeller):
+class LeastSure(ScoringLabeller):
     """Asks for the frames whose detections have the most doubtful scores: those near one half."""
 
     Options: ClassVar[type[LabellerOptions]] = LeastSureOptions
     options: LeastSureOptions
 
-    def choose(self, request: LabelRequest) -> Iterable[int]:
-        frames = [frame for frame in request.frames if frame.id in request.available]
-        doubts = [self._doubt(found) for found in request.predict(frames)]
-        order = np.argsort(doubts, kind="stable")[::-1]
-        return [frames[number].id for number in order[: self.options.per_step]]
-
-    def _doubt(self, found: Detections) -> float:
-        scores = found.scores[found.scores <= self.options.sure_above]
-        return float(np.minimum(scores, 1 - scores).sum())
+    def score(self, frames: Sequence[Frame], learner: LearnerView) -> list[float]:
+        found = [one.scores[one.scores <= self.options.sure_above] for one in learner.predict(frames)]
+        return [float(np.minimum(scores, 1 - scores).sum()) for scores in found]

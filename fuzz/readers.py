@@ -30,7 +30,7 @@ from leocod.data.check import check
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import read_orientation, read_pixels, read_size
 from leocod.files.videos import VideoFile
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.networks.base import BackboneLayout, BaseDetector
 from leocod.networks.one_stage import OneStage
 from leocod.networks.two_stage import TwoStage
@@ -79,7 +79,7 @@ def _use(kind: type[Recorded], options: dict[str, Any]) -> None:
     benchmark = kind(kind.Options(**options), seed=0)  # type: ignore[attr-defined]
     _ = benchmark.lost_test_frames + benchmark.unlabelled_test_frames + len(benchmark.test_steps())
     texts = [str(problem) for problem in benchmark.problems]
-    for step in Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=1), seed=0)).steps():
+    for step in Stream(benchmark, RandomLabeller(RandomOptions(per_step=1), seed=0)).steps():
         texts += [frame.video for frame in step.frames]
     "".join((*benchmark.classes, *texts)).encode()
 

@@ -10,7 +10,7 @@ from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import SourceAway, SourceEnded
 from leocod.evaluation.evaluator import Evaluator
 from leocod.events import Evaluated, RunFinished, StepFinished, StepLearned, StreamEnded, Warned
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.loop import run_stream
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.strategies.icarl import ICaRL
@@ -25,7 +25,7 @@ def world():
 def parts_of(world, every=2, style="coco", **options):
     detector = Tiny(world.classes, TinyOptions(weights=None, short_side=48, regions=16, proposals=24))
     learner = EfficientCLS(ICaRL(detector), EfficientCLSOptions(**{"score_threshold": 0.05} | options))
-    stream = Stream(world, BudgetLabeller(BudgetOptions(per_step=2), seed=0), patience=60, pause=0.01)
+    stream = Stream(world, RandomLabeller(RandomOptions(per_step=2), seed=0), patience=60, pause=0.01)
     evaluator = Evaluator(world.test, world.classes, every=every, last_step=world.steps - 1, style=style)
     return stream, learner, evaluator
 

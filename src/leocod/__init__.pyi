@@ -18,6 +18,7 @@ from .benchmarks.wander import WanderOptions as WanderOptions
 from .boxes import pairwise_iou as pairwise_iou
 from .detectors.base import DETECTORS as DETECTORS
 from .detectors.base import Detector as Detector
+from .detectors.base import ImageDescriber as ImageDescriber
 from .detectors.faster_rcnn import FasterRCNNDetector as FasterRCNNDetector
 from .detectors.faster_rcnn import FasterRCNNOptions as FasterRCNNOptions
 from .detectors.retinanet import RetinaNetDetector as RetinaNetDetector
@@ -55,11 +56,13 @@ from .labelling.base import LABELLERS as LABELLERS
 from .labelling.base import Labeller as Labeller
 from .labelling.base import LabellerOptions as LabellerOptions
 from .labelling.base import LabelRequest as LabelRequest
+from .labelling.base import LearnerView as LearnerView
+from .labelling.base import ScoringLabeller as ScoringLabeller
 from .labelling.base import StreamInfo as StreamInfo
-from .labelling.budget import BudgetLabeller as BudgetLabeller
-from .labelling.budget import BudgetOptions as BudgetOptions
 from .labelling.fixed import FixedLabeller as FixedLabeller
 from .labelling.fixed import FixedOptions as FixedOptions
+from .labelling.random import RandomLabeller as RandomLabeller
+from .labelling.random import RandomOptions as RandomOptions
 from .learner import Learned as Learned
 from .learner import Learner as Learner
 from .loop import run_stream as run_stream
@@ -128,6 +131,8 @@ from .strategies.offline import Offline as Offline
 from .strategies.offline import OfflineOptions as OfflineOptions
 from .stream.base import Arrival as Arrival
 from .stream.base import Steps as Steps
+from .stream.budget import Budget as Budget
+from .stream.questions import Questions as Questions
 from .stream.recorded import Stream as Stream
 from .stream.reshuffled import Reshuffled as Reshuffled
 from .stream.reshuffled import Shuffle as Shuffle

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from leocod.types import Detections, Frame, Labels
+from leocod.types import Detections, Effort, Frame, Labels
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class StepArrived:
     """The frames of a step are there. Until the step is learnt, the learner is not at rest."""
 
     step: int
-    revealed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Step -> ids of the frames that a person labelled for it."""
+    revealed: Mapping[int, Collection[int] | Mapping[int, Effort]] = field(default_factory=dict)
+    """Step -> ids of the frames whose labels come with it, and what each took a person, where that is known."""
     stream_state: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the stream needs to go on after this step."""
 
@@ -170,7 +170,7 @@ class StepLearned:
     """Classes in the step's labelled frames."""
     audit: PseudoLabelAudit | None
     memory_bytes: int
-    """Of frames and labels kept: the memory's, and for offline training the whole stream's."""
+    """Of frames and labels kept: the memory's and those of the stream."""
     seconds: Mapping[str, float]
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)

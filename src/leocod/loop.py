@@ -40,7 +40,7 @@ def run_stream(
     if start == 0 and evaluator.due(-1):
         yield evaluate(-1, learner, evaluator)
     done = start
-    for arrival in stream.arrivals(start, predict=learner.predict):
+    for arrival in stream.arrivals(start, learner=learner):
         step = arrival.step
         yield StepArrived(step.index, arrival.revealed, arrival.state)
         arrived = time.perf_counter()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,9 @@ class Labels:
     """Boxes of what may or may not be there: regions over them are neither learnt as a class nor as background."""
     logits: NDArray[np.float32] | None = None
     """Boxes x outputs: what a detector's classifier said of each box, background first, when it was asked to."""
+    complete: bool = True
+    """Whether every object has a box. If not, the rest of the frame is not taught as background, now or when it is
+    replayed, and nothing is measured against it."""
 
     def __post_init__(self) -> None:
         # Copies that cannot be written to: a learner that changed its labels would change the truth.
@@ -170,6 +173,14 @@ class Labels:
     def known(self) -> bool:
         """Whether anybody has labelled the frame."""
         return self.source != "nobody"
+
+
+class Effort(NamedTuple):
+    """What the labels of a frame took a person."""
+
+    boxes: int
+    seconds: float
+    """Measured, or estimated where nobody measures."""
 
 
 @dataclass(frozen=True, eq=False)

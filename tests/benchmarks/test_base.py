@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from leocod.benchmarks.base import Benchmark, Recorded, RecordedOptions
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.labelling.base import StreamInfo
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.readers.recording import Entry, Problem, Recording, split
 from leocod.stream.recorded import Stream
 from leocod.types import Labels
@@ -61,7 +61,7 @@ def folder(tmp_path, a_picture):
 
 def handed_out(benchmark, per_step=3):
     """Frames and labelled frames of each step, and what was skipped on the way."""
-    stream = Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0))
+    stream = Stream(benchmark, RandomLabeller(RandomOptions(per_step=per_step), seed=0))
     steps, skipped = [], {}
     for arrival in stream.arrivals():
         steps.append(([frame.id for frame in arrival.step.frames], sorted(arrival.step.labels)))
@@ -202,7 +202,7 @@ def test_a_recording_without_a_single_good_frame_is_told(folder):
 
 def test_frames_that_nobody_labelled_are_seen_but_neither_revealed_nor_truth(folder):
     films = Films(folder, unlabelled=(0, 1, 3, 5))
-    stream = Stream(films, BudgetLabeller(BudgetOptions(per_step=3), seed=0))
+    stream = Stream(films, RandomLabeller(RandomOptions(per_step=3), seed=0))
 
     seen = [
         ([frame.id for frame in arrival.step.frames], sorted(arrival.step.labels), sorted(arrival.truth))

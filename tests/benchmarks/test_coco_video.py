@@ -9,7 +9,7 @@ import yaml
 
 from leocod.benchmarks.coco_video import CocoVideo, CocoVideoOptions
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.run.config import load_mapping
 from leocod.stream.recorded import Stream
 
@@ -22,7 +22,7 @@ def benchmark(file, **options):
 def test_every_frame_is_handed_out_or_held_out_in_its_own_shape(a_coco, sizes, told):
     video = benchmark(a_coco(9))
 
-    steps = told(Stream(video, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(video, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     shapes = sizes(9)
     assert [[(one[1], one[2]) for one in step] for step in steps] == [
@@ -45,7 +45,7 @@ def test_the_same_frames_are_labelled_for_the_same_seed(a_coco):
     video = benchmark(a_coco(9))
 
     first, again, other = (
-        [list(step.labels) for step in Stream(video, BudgetLabeller(BudgetOptions(per_step=1), seed=seed)).steps()]
+        [list(step.labels) for step in Stream(video, RandomLabeller(RandomOptions(per_step=1), seed=seed)).steps()]
         for seed in (1, 1, 2)
     )
 

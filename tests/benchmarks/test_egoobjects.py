@@ -8,7 +8,7 @@ import pytest
 
 from leocod.benchmarks.egoobjects import EgoObjects, EgoObjectsOptions
 from leocod.errors import InvalidData
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 
 
@@ -30,7 +30,7 @@ def an_original(a_coco):
 def test_every_frame_of_the_original_layout_comes_in_its_own_shape(an_original, sizes, told):
     benchmark = egoobjects(an_original, frames_per_step=3)
 
-    steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     shapes = sizes(5)
     assert [[(one[1], one[2]) for one in step] for step in steps] == [
@@ -50,7 +50,7 @@ def test_the_evaluation_file_can_be_the_test_set(an_original):
 def test_the_processed_layout_is_read_alike(a_processed, told):
     benchmark = egoobjects(a_processed("egoobjects"))
 
-    steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     assert [[one[1] for one in step] for step in steps] == [[0, 1, 2], [4, 5, 6], [8, 9]]
     assert benchmark.published_frames(1) == {1, 4, 8}

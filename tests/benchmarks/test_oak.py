@@ -6,8 +6,8 @@ import pytest
 
 from leocod.benchmarks.oak import Oak, OakOptions
 from leocod.errors import InvalidData
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream, describe_stream
 
 
@@ -28,7 +28,7 @@ def an_original(tmp_path, a_picture, a_json, sizes):
 def test_every_frame_of_the_processed_layout_comes_in_its_own_shape(a_processed, sizes, told):
     benchmark = oak(a_processed("oak"))
 
-    steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     shapes = sizes(10)
     assert [[(one[1], one[2]) for one in step] for step in steps] == [
@@ -57,7 +57,7 @@ def test_labels_can_be_drawn_by_seed_instead(a_processed):
     benchmark = oak(a_processed("oak"))
 
     drawn = [
-        [len(step.labels) for step in Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=2), seed=4)).steps()]
+        [len(step.labels) for step in Stream(benchmark, RandomLabeller(RandomOptions(per_step=2), seed=4)).steps()]
         for _ in range(2)
     ]
 
@@ -67,7 +67,7 @@ def test_labels_can_be_drawn_by_seed_instead(a_processed):
 def test_every_frame_of_the_original_layout_comes_in_its_own_shape(an_original, sizes, told):
     benchmark = oak(an_original, frames_per_step=3)
 
-    steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     shapes = sizes(5)
     assert [[(one[1], one[2]) for one in step] for step in steps] == [

@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from leocod.benchmarks.video import Video, VideoOptions
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 
 LABELLED = (0, 1, 3, 7)
@@ -56,7 +56,7 @@ def video(source, **options):
 def test_every_frame_comes_in_order_and_test_frames_are_the_labelled_ones(request, source, labels, told):
     benchmark = video(request.getfixturevalue(source), labels=labels)
 
-    steps = told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     values = [[round(one[1] / 20) for one in step] for step in steps]
     assert values == [[0, 1, 2], [4, 5, 6], [8, 9]]
@@ -96,7 +96,7 @@ def test_a_test_frame_that_cannot_be_read_is_lost_and_one_without_labels_is_not(
 
 
 def test_portrait_frames_of_a_folder_stay_portrait(folder, labels, sizes, told):
-    steps = told(Stream(video(folder, labels=labels), BudgetLabeller(BudgetOptions(per_step=0), seed=0)))
+    steps = told(Stream(video(folder, labels=labels), RandomLabeller(RandomOptions(per_step=0), seed=0)))
 
     shapes = sizes(10)
     assert [one[2] for step in steps for one in step] == [shapes[number] for number in (0, 1, 2, 4, 5, 6, 8, 9)]
@@ -105,7 +105,7 @@ def test_portrait_frames_of_a_folder_stay_portrait(folder, labels, sizes, told):
 @pytest.mark.parametrize("source", ["film", "folder"])
 def test_only_labelled_frames_are_revealed_or_known(request, source, labels):
     stream = Stream(
-        video(request.getfixturevalue(source), labels=labels), BudgetLabeller(BudgetOptions(per_step=3), seed=0)
+        video(request.getfixturevalue(source), labels=labels), RandomLabeller(RandomOptions(per_step=3), seed=0)
     )
 
     seen = [
@@ -133,7 +133,7 @@ def test_workers_that_read_ahead_hand_out_the_same(film, labels, told):
     benchmark = video(film, labels=labels)
 
     alone, helped = (
-        told(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=1), seed=0), workers=count)) for count in (0, 1)
+        told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=1), seed=0), workers=count)) for count in (0, 1)
     )
 
     assert alone == helped
@@ -142,7 +142,7 @@ def test_workers_that_read_ahead_hand_out_the_same(film, labels, told):
 def test_a_film_without_labels_can_be_streamed(film):
     benchmark = video(film, classes=["mug"], every=2)
 
-    steps = list(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=3), seed=0)).steps())
+    steps = list(Stream(benchmark, RandomLabeller(RandomOptions(per_step=3), seed=0)).steps())
 
     assert [len(step.frames) for step in steps] == [3, 1]
     assert [len(step.labels) for step in steps] == [0, 0]
@@ -156,7 +156,7 @@ def test_a_run_says_once_which_labels_it_does_not_use(tmp_path, folder):
         (tmp_path / "yolo" / f"{name}.txt").write_text("0 0.1 0.1 0.2 0.1 0.2 0.2")
     benchmark = video(folder, labels=tmp_path / "yolo", hold_out=0, frames_per_step=1)
 
-    arrivals = list(Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=1), seed=0)).arrivals())
+    arrivals = list(Stream(benchmark, RandomLabeller(RandomOptions(per_step=1), seed=0)).arrivals())
 
     polygons, strays = arrivals[0].warnings
     assert "shapes left out" in polygons

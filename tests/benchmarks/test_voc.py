@@ -6,7 +6,7 @@ import pytest
 
 from leocod.benchmarks.voc import Voc, VocOptions
 from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.run.config import load_mapping
 from leocod.stream.recorded import Stream
 
@@ -25,7 +25,7 @@ def root(a_voc, tmp_path):
 def test_images_are_divided_into_steps_and_test_frames(root, told):
     video = benchmark(root)
 
-    steps = told(Stream(video, BudgetLabeller(BudgetOptions(per_step=2), seed=0)))
+    steps = told(Stream(video, RandomLabeller(RandomOptions(per_step=2), seed=0)))
 
     # Images 3 and 6 are held out; nobody has labelled the latter.
     assert [[(id, value) for id, value, *_ in step] for step in steps] == [[(0, 0), (1, 1)], [(3, 3), (4, 4)]]
@@ -70,7 +70,7 @@ def test_a_picture_of_another_size_than_its_file_says_is_told_with_that_file(roo
     ):
         _ = benchmark(root).test
     video = benchmark(root, on_bad_frame="skip")
-    stream = Stream(video, BudgetLabeller(BudgetOptions(per_step=0), seed=0))
+    stream = Stream(video, RandomLabeller(RandomOptions(per_step=0), seed=0))
     assert [[frame.id for frame in step.frames] for step in stream.steps()] == [[1], [3, 4]]
     assert video.lost_test_frames == 1
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from leocod.benchmarks.wander import PLACES_KEPT, Wander, WanderOptions
 from leocod.boxes import pairwise_iou
 from leocod.errors import InvalidConfig
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 from leocod.types import LabelledFrame
 from leocod.world.objects import CLASS_NAMES
@@ -187,7 +187,7 @@ def test_painted_places_are_kept_up_to_a_bound() -> None:
 
 def test_the_truth_cannot_be_reached_from_a_frame() -> None:
     walk = a_walk()
-    step = next(Stream(walk, BudgetLabeller(BudgetOptions(per_step=0), seed=0)).steps())
+    step = next(Stream(walk, RandomLabeller(RandomOptions(per_step=0), seed=0)).steps())
 
     reached: list[object] = [frame.__dict__ for frame in step.frames]
     seen: set[int] = set()

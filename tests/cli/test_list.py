@@ -17,7 +17,7 @@ def test_the_list_has_names_meanings_and_options() -> None:
         "keep",
         "nested",
         "presence",
-        "budget",
+        "random",
         "tensorboard",
         "fifo",
         "bwt",

@@ -89,7 +89,7 @@ def write_run(
     events = events_of(test, start=start, prequential=prequential)
     lines = [json.dumps(as_mapping(event)) for event in events if not isinstance(event, StepTested)]
     (path / "events.jsonl").write_text("\n".join(lines) + "\n")
-    labels, metrics = SimpleNamespace(count=0), find_metrics(list_shipped())
+    labels, metrics = SimpleNamespace(count=0, boxes=None, seconds=None), find_metrics(list_shipped())
     results = ResultsFile(path / "results.json", ABOUT, labels, Definitions(), metrics, single_pass=True)
     with DetectionFiles(path / "detections", keep=keep) as files, PrequentialFile(path / "detections") as file:
         for event in events:

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, interpolate
 from torchvision.ops import batched_nms
 
-from leocod.detectors.base import DETECTORS, Detector
+from leocod.detectors.base import DETECTORS, Detector, ImageDescriber
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.networks.base import BACKGROUND_ROW, BaseDetector, ClassLayer, fork_rng
 from leocod.networks.targets import TrainingTargets, apply_weights, ignore_unsure, match, pick
@@ -305,6 +305,19 @@ def test_where_background_does_not_count_a_frame_without_objects_teaches_nothing
     assert total(detector.loss(images, [Labels.none()])).item() > 0
 
 
+def test_where_labels_are_not_complete_only_their_boxes_are_taught(make, frames):
+    detector, (images, labels) = make(), frames
+    objects_only = replace(labels[2], weights=LossWeights(background=0.0))
+
+    partly = detector.loss(images[2:], [replace(labels[2], complete=False)])
+    nothing = detector.loss(images[2:], [replace(Labels.none(), complete=False)])
+
+    assert same(partly, detector.loss(images[2:], [objects_only]))
+    assert not same(partly, detector.loss(images[2:], [labels[2]]))
+    assert total(partly).item() > 0
+    assert all(value.item() == 0 for value in nothing.values())
+
+
 def test_what_is_unsure_leaves_the_losses_finite(make, frames):
     images, labels = frames
     whole = np.array([[0, 0, images[0].shape[1], images[0].shape[0]]], np.float32)
@@ -373,6 +386,26 @@ def test_predicting_changes_neither_state_nor_mode_nor_global_randomness(make, f
     assert module.training is training
     assert all(value.grad is None for value in detector.parameters())
     assert same_detections(one, two)
+
+
+def test_images_are_described_by_vectors_that_are_near_where_images_are_alike(make, frames):
+    detector = make()
+    if not isinstance(detector, ImageDescriber):
+        return
+    image, other = frames[0][0], frames[0][2]
+    noisy = np.clip(image.astype(int) + np.random.default_rng(0).integers(-2, 3, image.shape), 0, 255).astype(np.uint8)
+    before, mode = tensors(detector), detector.model.training
+
+    first, second, third = detector.describe([image, noisy, other])
+    detector.frames_at_once = 1
+    one_by_one = detector.describe([image, noisy, other])
+
+    assert np.linalg.norm(first - second) < np.linalg.norm(first - third)
+    assert one_by_one == pytest.approx(np.stack([first, second, third]), rel=1e-3, abs=1e-4)
+    assert one_by_one.dtype == np.float32
+    assert len(detector.describe([])) == 0
+    assert same(before, tensors(detector))
+    assert detector.model.training == mode
 
 
 def test_what_is_detected_does_not_depend_on_how_many_frames_go_at_once(make, frames):

@@ -33,7 +33,7 @@ OFFLINE = {"wandb": {"mode": "offline"}}
 """What keeps a sink from the network."""
 
 FOUND = Detections(np.array([[1, 2, 4, 8]], np.float32), np.array([0]), np.array([0.9], np.float32))
-CONFIG = {"seed": 0, "labels": {"name": "budget", "per_step": 4}}
+CONFIG = {"seed": 0, "labels": {"name": "random", "per_step": 4}}
 
 
 # What MLflow's own libraries warn about is theirs to fix.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,26 @@ def test_the_given_step_stays_unchanged(make, a_step):
         np.testing.assert_array_equal(frame.image(), before)
     for frame_id, before in boxes.items():
         np.testing.assert_array_equal(step.labels[frame_id].boxes, before)
+
+
+def test_what_a_person_left_out_is_never_taught_as_background_also_when_it_is_replayed(make, a_step):
+    def a_partial_step(index):
+        step = a_step(index)
+        return replace(step, labels={key: replace(one, complete=False) for key, one in step.labels.items()})
+
+    before, learner = make(), make()
+    for index in range(2):
+        before.learn(a_partial_step(index))
+    learner.load_state_dict(before.state_dict())
+    taught, detector = [], detector_of(learner)
+    loss = detector.loss
+    detector.loss = lambda images, labels, seeds=None: taught.extend(labels) or loss(images, labels, seeds)
+    learner.learn(a_partial_step(2))
+
+    human = [labels for labels in taught if labels.source == "human"]
+    assert human
+    assert not any(labels.complete for labels in human)
+    assert not any(labels.complete for _, labels in learner.remembered_frames())
 
 
 def test_equal_seeds_give_equal_results_and_other_seeds_others(make, a_step):

@@ -21,8 +21,8 @@ from leocod.benchmarks.voc import Voc, VocOptions
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.data.convert import LabelChoice, OutputLayout, convert
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream, describe_stream
 from leocod.types import Frame, LabelledFrame, Labels
 
@@ -221,7 +221,7 @@ def labels_of(benchmark: Benchmark) -> dict[int, LabelChoice]:
     """What a run is given at each cost: the published choice where there is one."""
     info = describe_stream(benchmark)
     labellers = {
-        cost: BudgetLabeller(BudgetOptions(per_step=cost), seed=5)
+        cost: RandomLabeller(RandomOptions(per_step=cost), seed=5)
         if info.published(cost) is None
         else FixedLabeller(FixedOptions(per_step=cost), stream=info)
         for cost in COSTS

@@ -29,7 +29,8 @@ SMALL = (
 )
 RESULTS = {
     *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
-    *("labelled_frames", "skipped_frames", "skipped_test_frames", "labels_nested", "metrics"),
+    *("labelled_frames", "labelled_boxes", "labelling_seconds", "labels_nested", "metrics"),
+    *("skipped_frames", "skipped_test_frames"),
     *("scores", "definitions", "start", "pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods"),
     *("pseudo_label_check",),
     *("refused_steps", "warnings"),

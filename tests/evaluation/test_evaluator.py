@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,6 +96,16 @@ def test_more_frames_than_there_are_is_all_of_them() -> None:
     evaluator = Evaluator([a_test_frame(0), a_test_frame(1)], ("mug",), every=1, last_step=0, frames=100)
 
     assert len(evaluator.test) == 2
+
+
+def test_a_frame_whose_labels_are_not_complete_is_no_truth() -> None:
+    test = [a_test_frame(number) for number in range(4)]
+    test[2] = test[2][0], replace(test[2][1], complete=False)
+
+    evaluator = Evaluator(test, ("mug",), every=1, last_step=0)
+
+    assert [frame.id for frame, _ in evaluator.test] == [0, 1, 3]
+    assert list(evaluator.evaluate(finds_even_frames)[1]) == [0, 1, 3]
 
 
 def test_positions_are_spread_and_never_twice() -> None:

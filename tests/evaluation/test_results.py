@@ -49,6 +49,7 @@ def test_results_of_the_first_form_are_read() -> None:
     assert (results.evaluations[0].step, results.evaluations[0].ap) == (9, 20.5)
     assert results.evaluations[0].ap_by_class == {"mug": None, "car": 20.5}
     assert (results.start, results.pseudo_label_counts, results.warnings) == (None, None, 2)
+    assert (results.labelled_boxes, results.labelling_seconds) == (None, None)
 
 
 def test_metrics_of_the_first_form_have_words() -> None:

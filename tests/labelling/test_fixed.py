@@ -21,5 +21,5 @@ def test_a_fixed_choice_is_followed_exactly(pairs, request_for):
 
 
 def test_a_cost_without_a_published_choice_is_refused_with_the_cure():
-    with pytest.raises(InvalidConfig, match="film has no published choice of 4 frames a step. Use labels.name=budget"):
+    with pytest.raises(InvalidConfig, match="film has no published choice of 4 frames a step. Use labels.name=random"):
         fixed(per_step=4)

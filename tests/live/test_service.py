@@ -106,7 +106,7 @@ def test_too_many_commands_are_refused(running) -> None:
 def test_a_step_that_fails_is_told_and_the_next_one_is_learnt(running, monkeypatch) -> None:
     service, source = running
     with monkeypatch.context() as patch:
-        patch.setattr(service.session, "take_step", lambda images: 1 / 0)
+        patch.setattr(service.session, "take_step", lambda images, seconds: 1 / 0)
         for _ in range(3):
             source.frames.put(IMAGE)
         wait_for(service.messages.list)

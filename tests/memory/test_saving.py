@@ -6,6 +6,7 @@ import io
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from leocod.memory.encoding import JPEG, encode_frame
@@ -64,6 +65,22 @@ def test_a_jpeg_comes_back_byte_for_byte(a_frame):
     assert back.content == frame.content
     assert (back.id, back.video, back.index, back.size) == (3, "test", 3, frame.size)
     np.testing.assert_array_equal(back.image(), frame.image())
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_labels_come_back_complete_or_not(a_frame, complete):
+    frame, labels = a_frame(1)
+
+    back = unpack_labels(through_a_file(pack_labels(frame, replace(labels, complete=complete))))
+
+    assert back.complete == complete
+
+
+def test_labels_of_an_earlier_version_are_complete(a_frame):
+    packed = pack_labels(*a_frame(1))
+    packed.pop("complete")
+
+    assert unpack_labels(packed).complete
 
 
 def test_labels_of_nothing_come_back_as_labels_of_nothing(a_frame):

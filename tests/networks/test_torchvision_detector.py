@@ -28,6 +28,16 @@ def test_the_input_is_torchvisions(a_detector, a_frame, sizes):
         assert (x, y) == pytest.approx((wide / width, high / height))
 
 
+def test_an_image_is_described_by_the_means_of_its_maps(a_detector, a_frame):
+    detector, image = a_detector(), a_frame(0)[0].image()
+
+    [described] = detector.describe([image])
+
+    with torch.no_grad():
+        [features] = detector.features(detector.prepare([image])[0].tensors).values()
+    assert described == pytest.approx(features[0].mean(dim=(1, 2)).numpy(), rel=1e-4)
+
+
 def test_one_map_and_a_pyramid_are_features_by_level(a_detector):
     detector = a_detector()
     one = detector.features(torch.zeros(1, 3, 48, 64))

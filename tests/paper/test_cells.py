@@ -42,6 +42,15 @@ def test_a_choice_of_labelled_frames_is_in_the_name(tmp_path: Path) -> None:
     assert [cell.name.partition("seed0")[2] for cell in found] == ["-labels.seed=0", "-labels.seed=1"]
 
 
+def test_another_labeller_is_in_the_name_and_its_options_are_where_they_are_set(tmp_path: Path) -> None:
+    names = [
+        build_cells(Row(key="k", labels=4, plug_in="whole", set={"labels": labels}), WANDER, [0], tmp_path)[0].name
+        for labels in ("novelty", {"name": "novelty", "compare_with": 9})
+    ]
+    plain = "wander-icarl+ecls-4of16-seed0"
+    assert names == [f"{plain}-labels.name=novelty", f"{plain}-labels.name=novelty-labels.compare_with=9"]
+
+
 def test_seed_by_seed(plan: Plan, table: Table) -> None:
     assert [cell.config.seed for cell in plan.cells] == [0, 0, 1, 1]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.plugins.diagnosis import CONTROLS
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
@@ -453,6 +456,19 @@ def test_only_what_it_is_sure_of_is_checked(learner, a_step):
 )
 def test_nothing_is_checked_where_there_is_nothing_to_compare_or_to_write(learner, a_step, options, labelled):
     assert sees(learner(**options), detections(0.9)).learn(a_step(frames=4, labelled=labelled)).check is None
+
+
+def test_labels_that_are_not_complete_are_compared_with_nothing(learner, a_step):
+    plug_in, step = sees(learner(), detections(0.9)), a_step(frames=4, labelled=2)
+    first, second = step.labels
+    partly = {first: replace(step.labels[first], complete=False), second: step.labels[second]}
+
+    check = plug_in.learn(replace(step, labels=partly)).check
+    nothing = plug_in.learn(replace(step, labels={first: partly[first]})).check
+
+    assert check == check_labels(Labels(detections(0.9).boxes, detections(0.9).classes), step.labels[second])
+    assert nothing is None
+    assert plug_in.monitor.state_dict()["counts"][0][:2] == [1, len(step.labels[second])]
 
 
 def test_a_labeller_from_outside_is_not_checked(a_detector, a_step):

@@ -73,6 +73,16 @@ def test_what_the_stream_has_no_name_for_is_not_told(a_frame):
     assert told.scores.tolist() == [0.8]
 
 
+def test_the_fast_learner_is_heard_in_the_streams_numbers_too(a_frame, monkeypatch):
+    learner = OpenClasses(EfficientCLS(ICaRL(Tiny(("mug",), SMALL))), STREAM)
+    found = Detections(np.array([[1, 2, 9, 9]], np.float32), np.array([0]), np.array([0.8], np.float32))
+    monkeypatch.setattr(learner.learner.strategy.detector, "predict", lambda images: [found])
+
+    [told] = learner.predict_fast([a_frame(0)[0].image()])
+
+    assert (told.classes.tolist(), told.scores.tolist()) == ([3], found.scores.tolist())
+
+
 def test_it_can_start_from_nothing(a_frame):
     learner = OpenClasses(EfficientCLS(ICaRL(Tiny((), SMALL))), STREAM)
     image = step_of(a_frame, ()).frames[0].image()

@@ -28,6 +28,7 @@ def test_whatever_it_does_not_change_goes_through(a_detector, a_step):
     assert wrapped.deployed_detector is inside.detector
     assert [frame.id for frame, _ in wrapped.remembered_frames()] == [frame.id for frame, _ in bare.remembered_frames()]
     assert wrapped.predict(images)[0].boxes.tolist() == bare.predict(images)[0].boxes.tolist()
+    assert wrapped.predict_fast(images)[0].boxes.tolist() == bare.predict_fast(images)[0].boxes.tolist()
     wrapped.extend_classes(["lamp"])
     assert inside.classes[-1] == "lamp"
     again = Wrapper(ICaRL(a_detector()))

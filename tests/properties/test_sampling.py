@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 
 from leocod.benchmarks.base import Benchmark
 from leocod.labelling.base import Labeller, StreamInfo
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
 from leocod.labelling.fixed import FixedLabeller, FixedOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.readers.recording import Entry, group_by_step, split
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
@@ -68,7 +68,7 @@ def test_a_budget_is_spent_whole_on_frames_of_the_step_in_their_order(
 ) -> None:
     pairs = some_frames(frames)
 
-    revealed = reveal(BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed), step, pairs)
+    revealed = reveal(RandomLabeller(RandomOptions(per_step=budget, nested=nested), seed=seed), step, pairs)
 
     assert len(revealed) == min(budget, frames)
     assert list(revealed) == sorted(revealed)
@@ -80,7 +80,7 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
     frames: int, one: int, two: int, seed: int, step: int
 ) -> None:
     smaller, larger = (
-        reveal(BudgetLabeller(BudgetOptions(per_step=budget, nested=True), seed=seed), step, some_frames(frames))
+        reveal(RandomLabeller(RandomOptions(per_step=budget, nested=True), seed=seed), step, some_frames(frames))
         for budget in sorted([one, two])
     )
 
@@ -91,10 +91,10 @@ def test_nested_a_smaller_budget_gets_a_part_of_a_larger_one(
 def test_what_is_labelled_does_not_depend_on_what_was_asked_before(
     steps: list[int], budget: int, seed: int, nested: bool
 ) -> None:
-    asked = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
+    asked = RandomLabeller(RandomOptions(per_step=budget, nested=nested), seed=seed)
 
     for step in steps:
-        fresh = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
+        fresh = RandomLabeller(RandomOptions(per_step=budget, nested=nested), seed=seed)
         assert set(reveal(asked, step, some_frames(12))) == set(reveal(fresh, step, some_frames(12)))
 
 
@@ -104,7 +104,7 @@ def test_a_frame_that_nobody_knows_takes_no_label_from_another(
 ) -> None:
     pairs = some_frames(len(known))
     holed = [(frame, labels if known[frame.id] else Labels.unknown()) for frame, labels in pairs]
-    labeller = BudgetLabeller(BudgetOptions(per_step=budget, nested=nested), seed=seed)
+    labeller = RandomLabeller(RandomOptions(per_step=budget, nested=nested), seed=seed)
 
     full, revealed = reveal(labeller, step, pairs), reveal(labeller, step, holed)
 
@@ -129,7 +129,7 @@ def test_a_fixed_choice_is_followed_and_no_more(frames: int, chosen: frozenset[i
 def test_a_stream_hands_out_every_frame_once_with_the_labels_that_were_bought(
     lengths: list[int], budget: int, seed: int
 ) -> None:
-    steps = list(Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed)).steps())
+    steps = list(Stream(Rolled(lengths), RandomLabeller(RandomOptions(per_step=budget), seed=seed)).steps())
 
     assert [frame.id for step in steps for frame in step.frames] == list(range(sum(lengths)))
     assert [len(step.labels) for step in steps] == [min(budget, length) for length in lengths]
@@ -140,7 +140,7 @@ def test_a_stream_hands_out_every_frame_once_with_the_labels_that_were_bought(
 def test_offline_every_labelled_frame_comes_once_an_epoch(
     lengths: list[int], budget: int, epochs: int, size: int, seed: int
 ) -> None:
-    stream = Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed))
+    stream = Stream(Rolled(lengths), RandomLabeller(RandomOptions(per_step=budget), seed=seed))
     labelled = [frame for step in stream.steps() for frame in step.labels]
 
     steps = list(Reshuffled(stream, Shuffle(epochs, size), seed=seed).steps())
@@ -159,7 +159,7 @@ def test_offline_every_labelled_frame_comes_once_an_epoch(
 def test_offline_training_goes_on_where_it_was_stopped(
     lengths: list[int], budget: int, epochs: int, size: int, seed: int, data: Any
 ) -> None:
-    stream = Stream(Rolled(lengths), BudgetLabeller(BudgetOptions(per_step=budget), seed=seed))
+    stream = Stream(Rolled(lengths), RandomLabeller(RandomOptions(per_step=budget), seed=seed))
     start = data.draw(some.integers(0, len(lengths)))
 
     def order(first: int) -> list[list[int]]:

@@ -19,7 +19,7 @@ from leocod.benchmarks.oak import Oak
 from leocod.benchmarks.video import Video
 from leocod.data.check import check
 from leocod.errors import LeocodError
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 
 ODD = (None, [], {}, "\ud800", 2**2000, float("nan"), -1, "x\n")
@@ -134,7 +134,7 @@ def replaced(content: Any, place: Place, value: Any) -> Any:
 def used(benchmark: Recorded) -> None:
     """As a run uses it."""
     benchmark.lost_test_frames + benchmark.unlabelled_test_frames + len(benchmark.test_steps())
-    for step in Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=1), seed=0)).steps():
+    for step in Stream(benchmark, RandomLabeller(RandomOptions(per_step=1), seed=0)).steps():
         "".join((*benchmark.classes, *(frame.video for frame in step.frames))).encode()
 
 

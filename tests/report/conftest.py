@@ -98,6 +98,8 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "seed": 0,
         "steps": STEPS,
         "labelled_frames": 120,
+        "labelled_boxes": 345,
+        "labelling_seconds": 2775.0,
         "skipped_frames": 0,
         "skipped_test_frames": 0,
         "scores": SCORES,

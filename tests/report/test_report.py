@@ -70,12 +70,20 @@ def test_headline_figures_are_those_of_the_results(page: str) -> None:
         "41.2 FAP: mean AP50 at the end",
         "33.5 CAP: mean AP50 over all evaluations",
         "−6.8 F: forgetfulness",
-        "120 frames labelled by a person",
+        "120 frames labelled by a person, with 345 boxes",
+        "46 min 15 s of a person's time for the labels",
         "12 min 34 s",
         "1.2 MB of frames kept",
         "Strategy icarl with Efficient-CLS, detector tiny, on wander: 60 steps, 2 labelled frames in each, seed 0.",
     ):
         assert expected in words
+
+
+def test_what_labels_took_a_person_is_left_out_where_nobody_said_it(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run(labelled_boxes=None, labelling_seconds=None)))
+
+    assert "120 frames labelled by a person " in words
+    assert "a person's time" not in words
 
 
 def test_every_part_of_the_page_is_there(page: str) -> None:
@@ -176,6 +184,7 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page)
 
     assert "2 runs side by side" in words
+    assert "120 345 46 min 15 s" in words
     assert "30.1 25.2 9.9" in words
     assert "41.2 33.5 −6.8" in words
     # Six figures, and the heat map twice.
@@ -267,7 +276,7 @@ def test_nested_labels_are_named(a_run: MakeRun, tmp_path: Path) -> None:
     ],
 )
 def test_forgetfulness_by_class_has_that_of_the_results_for_its_mean(choices: dict[str, Any], a_run: MakeRun) -> None:
-    path, labels, definitions = a_run(), SimpleNamespace(count=0), Definitions(**choices)
+    path, labels, definitions = a_run(), SimpleNamespace(count=0, boxes=None, seconds=None), Definitions(**choices)
     stored, metrics = Run.load(path), find_metrics(["forgetting"])
     about = {key: getattr(stored.results, key) for key in ABOUT}
     sink = ResultsFile(path / "results.json", about, labels, definitions, metrics, single_pass=True)

@@ -4,12 +4,12 @@ import pytest
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.labelling.base import StreamInfo
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.run.choices import CHOICES, LabelsChoice, SinkChoice, StrategyChoice, validate
 
 
 def test_a_bare_name_is_the_choice_with_its_defaults() -> None:
-    assert LabelsChoice.model_validate("budget") == LabelsChoice.model_validate({"name": "budget", "per_step": 4})
+    assert LabelsChoice.model_validate("random") == LabelsChoice.model_validate({"name": "random", "per_step": 4})
     assert SinkChoice.model_validate("tensorboard").name == "tensorboard"
 
 
@@ -23,8 +23,8 @@ def test_a_choice_reads_back_as_it_is_written(choice) -> None:
 
 
 def test_an_unknown_name_and_an_unknown_option_are_told_by_their_key() -> None:
-    with pytest.raises(UnknownName, match="No labeller 'buget'. Did you mean 'budget'"):
-        LabelsChoice.model_validate("buget")
+    with pytest.raises(UnknownName, match="No labeller 'randm'. Did you mean 'random'"):
+        LabelsChoice.model_validate("randm")
     with pytest.raises(InvalidConfig, match="labels.per_stp: unknown key. Did you mean 'per_step'"):
         LabelsChoice.model_validate({"per_stp": 3})
     with pytest.raises(InvalidConfig, match="sinks.pack: unknown key"):
@@ -36,9 +36,9 @@ def test_a_labeller_is_built_with_its_options_and_the_seed() -> None:
 
     labeller = choice.build(seed=9, stream=StreamInfo("walk", ("mug",), 3, lambda cost: None))
 
-    assert isinstance(labeller, BudgetLabeller)
-    assert (labeller.seed, labeller.options) == (9, BudgetOptions(per_step=2, nested=True))
-    assert (choice.per_step, choice.seed) == (2, None)
+    assert isinstance(labeller, RandomLabeller)
+    assert (labeller.seed, labeller.options) == (9, RandomOptions(per_step=2, nested=True))
+    assert choice.per_step == 2
 
 
 def test_a_strategy_is_built_around_its_detector(a_detector) -> None:
@@ -52,4 +52,4 @@ def test_a_strategy_is_built_around_its_detector(a_detector) -> None:
 
 def test_a_mistake_is_told_with_where_it_stands() -> None:
     with pytest.raises(InvalidConfig, match="labels.per_step is -1: it should be at least 0"):
-        validate(BudgetOptions, {"per_step": -1}, "labels")
+        validate(RandomOptions, {"per_step": -1}, "labels")

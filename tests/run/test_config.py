@@ -2,11 +2,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from leocod.errors import InvalidConfig, LeocodError, UnknownName
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import list_shipped
-from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart
+from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_quickstart, load_run_config
 from leocod.run.layers import parse_override
 
 
@@ -42,7 +43,7 @@ def test_the_last_layer_wins(tmp_path: Path) -> None:
 
     config = load_config(file, [parse_override("labels.per_step=8")])
 
-    assert (config.seed, config.labels.per_step, config.labels.seed) == (3, 8, 9)
+    assert (config.seed, config.labels.per_step, config.labels.options.seed) == (3, 8, 9)
 
 
 def test_the_file_takes_the_place_of_the_quickstart(tmp_path: Path) -> None:
@@ -190,6 +191,19 @@ def test_an_unknown_part_is_told_with_the_nearest() -> None:
         load("detector=tinny")
 
 
+@pytest.mark.parametrize("plug_in", ["efficient_cls=null", "efficient_cls.ema=false"])
+def test_two_learners_are_needed_to_disagree(plug_in: str) -> None:
+    with pytest.raises(InvalidConfig, match="labels.name is 'disagreement', but there is no slow learner"):
+        load(plug_in, "labels.name=disagreement")
+    assert load("labels.name=disagreement").labels.name == "disagreement"
+
+
+def test_another_labeller_keeps_the_budget() -> None:
+    labels = load("labels={per_step: null, total: 9, nested: true}", "labels.name=novelty").labels.options
+
+    assert (labels.per_step, labels.total) == (None, 9)
+
+
 @pytest.mark.parametrize("plug_in", ["efficient_cls=null", "efficient_cls.pseudo_labels=false"])
 def test_the_diagnosis_needs_pseudo_labels(plug_in: str) -> None:
     with pytest.raises(InvalidConfig, match="diagnosis is 'true_boxes', but there are no pseudo labels"):
@@ -283,7 +297,10 @@ def test_another_part_differs_with_all_of_its_options() -> None:
         ("record.detections=0", "record.detections is 0: it should be at least 1"),
         ("sinks=[{name: jsonl, pack_every: 0}]", "sinks.pack_every is 0: it should be at least 1"),
         ("record.pack_events_every=5", "record.pack_events_every is now pack_every of the sink jsonl"),
-        ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `budget`, `given` is now `fixed`)"),
+        ("labels.choice=given", "labels.choice is now labels.name (`drawn` is now `random`, `given` is now `fixed`)"),
+        ("labels.name=budget", "labels.name=budget is now labels.name=random."),
+        ("labels=budget", "labels.name=budget is now labels.name=random."),
+        ("labels.total=9", "labels: per_step and total: exactly one of per_step, total and per_hour is the budget"),
         ("sinks=[console]", "sinks has no `jsonl`: add it"),
         ("evaluate.frames=0", "evaluate.frames is 0: it should be at least 1"),
         ("efficient_cls.flood=1", "efficient_cls.flood is 1"),
@@ -295,3 +312,11 @@ def test_what_keeps_a_long_run_alive_has_limits(text: str, complaint: str) -> No
         load(text)
 
     assert complaint in str(caught.value)
+
+
+def test_a_stored_config_that_calls_the_random_labeller_budget_is_read(tmp_path: Path) -> None:
+    stored = load().model_dump(mode="json")
+    stored["labels"]["name"] = "budget"
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(stored))
+
+    assert load_run_config(tmp_path / "config.yaml") == load()

@@ -129,6 +129,8 @@ def test_the_label_choice_is_the_same_for_every_strategy() -> None:
         (("efficient_cls=null", "labels.per_step=1", "seed=3"), "wander-icarl-1of16-seed3"),
         (("efficient_cls.pseudo_labels=false",), "wander-icarl+ema-4of16-seed0"),
         (("efficient_cls.ema=false",), "wander-icarl+pseudo-4of16-seed0"),
+        (("labels={per_step: null, total: 90}",), "wander-icarl+ecls-90intotal-seed0"),
+        (("labels={per_step: null, per_hour: 60, frames_per_second: 2}",), "wander-icarl+ecls-60perhour-seed0"),
         (("diagnosis=true_boxes",), "wander-icarl+ecls-4of16-seed0-true_boxes"),
         (("strategy=leocod.strategies.base:Strategy",), "wander-leocod.strategies.base.Strategy+ecls-4of16-seed0"),
     ],

@@ -28,7 +28,7 @@ def test_overrides_are_read_as_yaml() -> None:
 
 
 def test_another_labeller_keeps_the_budget_and_drops_what_only_the_first_one_knows() -> None:
-    base = {"labels": {"name": "budget", "per_step": 2, "seed": 7, "nested": True}}
+    base = {"labels": {"name": "random", "per_step": 2, "seed": 7, "nested": True}}
 
     assert overlay(base, {"labels": {"name": "fixed"}}) == {"labels": {"per_step": 2, "seed": 7, "name": "fixed"}}
 

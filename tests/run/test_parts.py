@@ -13,7 +13,7 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.evaluator import Evaluator
 from leocod.files.run_directory import RunDirectory
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.report.history import read_definitions
 from leocod.run.experiment import load_learner
 from leocod.run.parts import CheckpointOptions, Parts, RunFacts
@@ -34,7 +34,7 @@ def make(a_detector, a_frame):
             return [a_frame(10 * step + number, (number % 3,)) for number in range(3)]
 
     def build(**options):
-        stream = Stream(Small(None), BudgetLabeller(BudgetOptions(per_step=2), seed=0))
+        stream = Stream(Small(None), RandomLabeller(RandomOptions(per_step=2), seed=0))
         evaluator = Evaluator(Small.test, Small.classes, every=1)
         facts = RunFacts("small", "incremental", labels_per_step=2)
         return Parts(stream, Incremental(a_detector()), evaluator, facts, **options)

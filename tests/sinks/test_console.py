@@ -112,6 +112,23 @@ def test_nested_labels_are_named(console: Console) -> None:
     assert "4 labelled frames a step (nested)" in shown(console)
 
 
+def test_a_budget_that_is_not_for_each_step_is_not_named_as_one(console: Console) -> None:
+    console.print(a_table(labels_per_step=None))
+
+    assert "a step" not in shown(console)
+
+
+def test_what_labels_took_a_person_is_told_where_it_is_known(console: Console) -> None:
+    console.print(a_table())
+    assert "labelled frames" in shown(console)
+    assert "person" not in shown(console)
+
+    console.print(a_table(labelled_boxes=1200, labelling_seconds=9840.0))
+    assert "480, 1200 boxes" in shown(console)
+    assert "a person's time for them" in shown(console)
+    assert "164 min" in shown(console)
+
+
 def test_a_diagnosis_is_named(console: Console) -> None:
     console.print(a_table(diagnosis="true boxes as pseudo labels"))
 

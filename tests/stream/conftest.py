@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leocod.benchmarks.base import Benchmark
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 from leocod.types import Frame, Labels
 
@@ -44,7 +44,7 @@ def small(a_frame):
 
 @pytest.fixture
 def stream(small):
-    return Stream(small, BudgetLabeller(BudgetOptions(per_step=2), seed=0))
+    return Stream(small, RandomLabeller(RandomOptions(per_step=2), seed=0))
 
 
 @pytest.fixture

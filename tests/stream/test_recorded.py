@@ -12,9 +12,9 @@ import pytest
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidFrame, SourceAway, SourceEnded
 from leocod.labelling.base import Labeller
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
-from leocod.types import Detections, Labels
+from leocod.types import Detections, Effort, Labels
 
 
 class Camera(Benchmark):
@@ -34,7 +34,7 @@ class Camera(Benchmark):
 
 def drawn(benchmark, per_step=1, **options):
     """A stream in which so many frames of a step are labelled."""
-    return Stream(benchmark, BudgetLabeller(BudgetOptions(per_step=per_step), seed=0), **options)
+    return Stream(benchmark, RandomLabeller(RandomOptions(per_step=per_step), seed=0), **options)
 
 
 def test_every_step_comes_once_in_order(stream):
@@ -233,7 +233,7 @@ class Surest(Labeller):
     asked = 0
 
     def choose(self, request):
-        found = request.predict(request.frames)
+        found = request.learner.predict(request.frames)
         self.asked += 1
         return [max(zip(request.frames, found, strict=True), key=lambda pair: len(pair[1]))[0].id]
 
@@ -244,15 +244,17 @@ class Surest(Labeller):
         self.asked = state["asked"]
 
 
-def bright_things(images):
+class BrightThings:
     """A learner that finds a box in the brightest image."""
-    best = max(range(len(images)), key=lambda number: images[number].sum())
-    box = Detections(np.array([[0, 0, 5, 5]], np.float32), np.array([0]), np.array([0.9], np.float32))
-    return [box if number == best else Detections.none() for number in range(len(images))]
+
+    def predict(self, images):
+        best = max(range(len(images)), key=lambda number: images[number].sum())
+        box = Detections(np.array([[0, 0, 5, 5]], np.float32), np.array([0]), np.array([0.9], np.float32))
+        return [box if number == best else Detections.none() for number in range(len(images))]
 
 
 def test_a_labeller_may_ask_what_the_learner_predicts(small):
-    for arrival in Stream(small, Surest()).arrivals(predict=bright_things):
+    for arrival in Stream(small, Surest()).arrivals(learner=BrightThings()):
         brightest = max(arrival.step.frames, key=lambda frame: int(frame.image().sum()))
 
         assert list(arrival.step.labels) == [brightest.id]
@@ -261,7 +263,7 @@ def test_a_labeller_may_ask_what_the_learner_predicts(small):
 def test_a_labeller_asks_about_frames_that_cannot_be_read_and_gets_nothing(files, folder):
     (folder / "3.png").write_bytes(b"no picture")
 
-    arrivals = list(Stream(files(on_bad_frame="skip"), Surest()).arrivals(predict=bright_things))
+    arrivals = list(Stream(files(on_bad_frame="skip"), Surest()).arrivals(learner=BrightThings()))
 
     assert [list(arrival.step.labels) for arrival in arrivals] == [[1], [2], [5]]
 
@@ -274,7 +276,7 @@ def test_a_labeller_never_sees_hidden_truth(small, reachable):
             seen.extend(reachable(request))
             return []
 
-    list(Stream(small, Spy()).arrivals(predict=bright_things))
+    list(Stream(small, Spy()).arrivals(learner=BrightThings()))
 
     hidden = {id(labels) for step in range(3) for _, labels in small.frames_of(step)}
     assert hidden
@@ -283,13 +285,13 @@ def test_a_labeller_never_sees_hidden_truth(small, reachable):
 
 def test_the_state_of_a_labeller_travels_with_each_step(small):
     stream = Stream(small, Surest())
-    states = [arrival.state for arrival in stream.arrivals(predict=bright_things)]
+    states = [arrival.state for arrival in stream.arrivals(learner=BrightThings())]
 
     again = Stream(small, Surest())
     again.load_state_dict(states[0])
-    resumed = [arrival.state for arrival in again.arrivals(1, predict=bright_things)]
+    resumed = [arrival.state for arrival in again.arrivals(1, learner=BrightThings())]
 
-    assert states == [{"asked": 1}, {"asked": 2}, {"asked": 3}]
+    assert [state["labeller"] for state in states] == [{"asked": 1}, {"asked": 2}, {"asked": 3}]
     assert resumed == states[1:]
 
 
@@ -300,3 +302,116 @@ def test_a_labeller_that_chooses_frames_of_another_step_is_told_so(small):
 
     with pytest.raises(InvalidConfig, match=r"The labeller chose frames \[99\] at step 0, which are not in the step"):
         next(Stream(small, Wrong()).steps())
+
+
+def test_the_state_of_a_labeller_of_before_budgets_carried_over_is_read(small):
+    stream = Stream(small, Surest())
+
+    stream.load_state_dict({"asked": 5})
+
+    assert stream.labeller.asked == 5
+
+
+def test_a_budget_that_carries_over_is_spent_on_frames_that_can_be_labelled_and_goes_on_from_a_state(small):
+    def a_stream():
+        return Stream(small, RandomLabeller(RandomOptions(per_step=None, total=7), seed=0))
+
+    small._frames[0] = [(frame, Labels.unknown()) for frame, _ in small._frames[0]]
+    arrivals = list(a_stream().arrivals())
+
+    again = a_stream()
+    again.load_state_dict(arrivals[1].state)
+    resumed = [arrival.step for arrival in again.arrivals(2)]
+
+    assert [len(arrival.step.labels) for arrival in arrivals] == [0, 4, 3]
+    assert list(resumed[0].labels) == list(arrivals[2].step.labels)
+
+
+def late(small, delay, **options):
+    return Stream(small, RandomLabeller(RandomOptions(per_step=2, delay=delay, **options), seed=0))
+
+
+def test_a_late_label_comes_with_its_frame_which_nobody_sees_before(small):
+    prompt, arrivals = list(late(small, 0).arrivals()), list(late(small, 1).arrivals())
+
+    asked = [list(arrival.step.labels) for arrival in prompt]
+    frames = [[frame.id for frame in arrival.step.frames] for arrival in arrivals]
+    assert [list(arrival.step.labels) for arrival in arrivals] == [[], *asked[:2]]
+    assert frames[0] == [frame.id for frame in prompt[0].step.frames if frame.id not in asked[0]]
+    assert frames[1] == asked[0] + [frame.id for frame in prompt[1].step.frames if frame.id not in asked[1]]
+    assert not set(asked[2]) & {frame for ids in frames for frame in ids}, "what is under way at the end never comes"
+    assert [list(arrival.revealed[arrival.step.index]) for arrival in arrivals] == [[], *asked[:2]]
+
+
+def test_a_late_label_is_true_and_no_learner_can_reach_it_before_it_comes(small, reachable):
+    true = {frame.id: labels for step in range(3) for frame, labels in small.frames_of(step)}
+    for arrival in late(small, 1).arrivals():
+        step = arrival.step
+        for frame, labels in step.labels.items():
+            assert labels.boxes.tolist() == true[frame].boxes.tolist()
+        assert set(arrival.truth) == {frame.id for frame in step.frames}
+
+        within = [one for one in reachable(step) if isinstance(one, Labels)]
+        assert {id(one) for one in within} == {id(one) for one in step.labels.values()}
+
+
+def test_frames_whose_labels_are_under_way_are_kept_and_counted(small):
+    arrivals = list(late(small, 2).arrivals())
+
+    frame = small.frames_of(0)[0][0].image().nbytes
+    assert [arrival.bytes // frame for arrival in arrivals] == [2, 4, 4]
+
+
+def test_late_labels_go_on_from_a_state_and_the_source_is_not_asked_again(small):
+    whole = list(late(small, 1).arrivals())
+    stream = late(small, 1)
+    stream.load_state_dict(whole[0].state)
+    asked, frames_of = [], small.frames_of
+    small.frames_of = lambda step: asked.append(step) or frames_of(step)
+
+    resumed = list(stream.arrivals(1))
+
+    assert asked == [1, 2]
+    for one, two in zip(resumed, whole[1:], strict=True):
+        assert [frame.id for frame in one.step.frames] == [frame.id for frame in two.step.frames]
+        assert all((a.image() == b.image()).all() for a, b in zip(one.step.frames, two.step.frames, strict=True))
+        assert list(one.step.labels) == list(two.step.labels)
+
+
+def test_a_frame_that_cannot_be_read_is_not_waited_for(files, folder):
+    (folder / "2.png").write_bytes(b"no picture")
+    stream = Stream(files(on_bad_frame="skip"), RandomLabeller(RandomOptions(per_step=2, delay=1)))
+
+    arrivals = list(stream.arrivals())
+
+    assert [sorted(arrival.step.labels) for arrival in arrivals] == [[], [0, 1], [3]]
+    assert [list(arrival.skipped) for arrival in arrivals] == [[], [2], []]
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+def test_a_person_who_draws_one_box_leaves_the_labels_incomplete_where_there_are_more(a_frame, small, delay):
+    small._frames = [[a_frame(4 * step, (0, 1, 2)), a_frame(4 * step + 1, (2,))] for step in range(3)]
+
+    arrivals = list(late(small, delay, boxes=1).arrivals())[delay:]
+
+    for arrival in arrivals:
+        several, single = (arrival.step.labels[frame] for frame in sorted(arrival.step.labels))
+        assert (len(several), several.complete) == (len(single), not single.complete) == (1, False)
+        frame = min(arrival.step.labels)
+        assert len(arrival.truth[frame]) == 3, "the benchmark's side knows all of them"
+        assert several.boxes.tolist()[0] in arrival.truth[frame].boxes.tolist()
+
+
+def test_any_of_the_objects_may_be_the_one_that_is_labelled(a_frame, small):
+    stream = late(small, 0, boxes=1)
+
+    answers = [stream.answer(*a_frame(number, (0, 1, 2))) for number in range(30)]
+
+    assert {int(labels.classes[0]) for labels in answers} == {0, 1, 2}
+    assert stream.answer(*a_frame(7, (0, 1, 2))).boxes.tolist() == answers[7].boxes.tolist()
+
+
+def test_labels_are_told_with_what_they_took_a_person(small):
+    efforts = [arrival.revealed for arrival in late(small, 0, seconds_per_frame=2, seconds_per_box=5).arrivals()]
+
+    assert [set(effort.values()) for revealed in efforts for effort in revealed.values()] == [{Effort(1, 7.0)}] * 3

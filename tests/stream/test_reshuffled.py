@@ -6,7 +6,7 @@ import pytest
 
 from leocod.errors import InvalidConfig
 from leocod.labelling.base import Labeller
-from leocod.labelling.budget import BudgetLabeller, BudgetOptions
+from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.stream.recorded import Stream
 from leocod.stream.reshuffled import Reshuffled, Shuffle
 
@@ -58,7 +58,7 @@ def test_all_labels_are_told_with_the_first_step(stream):
 
 def test_offline_training_skips_what_cannot_be_read(files, folder):
     (folder / "3.png").unlink()
-    stream = Stream(files(on_bad_frame="skip"), BudgetLabeller(BudgetOptions(per_step=2), seed=0))
+    stream = Stream(files(on_bad_frame="skip"), RandomLabeller(RandomOptions(per_step=2), seed=0))
     offline = Reshuffled(stream, Shuffle(epochs=2, batch_size=3), seed=1)
 
     frames, skipped = [], {}
@@ -74,9 +74,28 @@ class Curious(Labeller):
     """Looks at what the learner predicts."""
 
     def choose(self, request):
-        return [frame.id for frame, _ in zip(request.frames, request.predict(request.frames), strict=True)]
+        found = request.learner.predict(request.frames)
+        return [frame.id for frame, _ in zip(request.frames, found, strict=True)]
 
 
 def test_a_labeller_that_asks_the_learner_is_refused_offline(small):
-    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=budget"):
-        list(Reshuffled(Stream(small, Curious()), Shuffle(1, 3), seed=1).arrivals(predict=lambda images: []))
+    with pytest.raises(InvalidConfig, match="labels are chosen before anything is learnt. Use labels.name=random, uni"):
+        list(Reshuffled(Stream(small, Curious()), Shuffle(1, 3), seed=1).arrivals(learner=object()))
+
+
+def test_a_delay_makes_no_sense_offline(small):
+    late = Stream(small, RandomLabeller(RandomOptions(per_step=2, delay=3)))
+
+    with pytest.raises(InvalidConfig, match="labels.delay is 3, but offline training has all labels before the first"):
+        Reshuffled(late, Shuffle(1, 3), seed=1)
+
+
+def test_labels_that_are_not_complete_are_learnt_and_are_no_truth(small, a_frame):
+    small._frames = [[a_frame(2 * step, (0, 1)), a_frame(2 * step + 1)] for step in range(3)]
+    stream = Stream(small, RandomLabeller(RandomOptions(per_step=2, boxes=1)))
+
+    arrivals = list(Reshuffled(stream, Shuffle(1, 6), seed=1).arrivals())
+
+    labels = {frame: one for arrival in arrivals for frame, one in arrival.step.labels.items()}
+    assert {frame for frame, one in labels.items() if one.complete} == {1, 3, 5}
+    assert {frame for arrival in arrivals for frame in arrival.truth} == {1, 3, 5}

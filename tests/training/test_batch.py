@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -59,13 +61,14 @@ def test_the_digest_tells_frames_labels_and_seeds_apart(a_frame):
         Batch.mean_of("one", [(frame, Labels(labels.boxes + 1, labels.classes))]),
         Batch.mean_of("one", [(frame, Labels(labels.boxes, labels.classes[::-1]))]),
         Batch.mean_of("one", [(frame, Labels(labels.boxes, labels.classes, "pseudo"))]),
+        Batch.mean_of("one", [(frame, replace(labels, complete=False))]),
         Batch.mean_of("one", [a_frame(2, (0, 1))]),
         batch.with_seeds(np.random.default_rng(0)),
     ]
 
     digests = {one.digest for one in [batch, *others]}
 
-    assert len(digests) == 6
+    assert len(digests) == 7
     assert batch.digest == Batch.mean_of("one", [a_frame(1, (0, 1))]).digest
 
 

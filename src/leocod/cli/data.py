@@ -147,6 +147,6 @@ def _choose_labels(config: ExperimentConfig, benchmark: Benchmark, cost: int, ch
     from leocod.stream.recorded import Stream
 
     given = choice == "given" and benchmark.published_frames(cost) is not None
-    labels = LabelsChoice.model_validate({"name": "fixed" if given else "budget", "per_step": cost})
+    labels = LabelsChoice.model_validate({"name": "fixed" if given else "random", "per_step": cost})
     labeller = build_labeller(config.model_copy(update={"labels": labels}), benchmark)
     return LabelChoice(Stream(benchmark, labeller))

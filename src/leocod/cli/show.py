@@ -136,7 +136,7 @@ def _load_target(target: str, seed: int | None, overrides: Sequence[str]) -> tup
     if not _is_config(target):
         config, benchmark = build_benchmark(target, seed or 0, overrides)
         # The default may be more than the frames of a step.
-        most = min(LabelsChoice.model_validate({}).per_step, config.frames_per_step)
+        most = min(LabelsChoice.model_validate({}).per_step or 0, config.frames_per_step)
         return config.model_copy(update={"labels": LabelsChoice.model_validate({"per_step": most})}), benchmark
     layers: list[dict[str, Any]] = [parse_override(text) for text in overrides]
     config = load_config(Path(target), layers if seed is None else [*layers, {"seed": seed}])

@@ -43,7 +43,7 @@ class LabelChoice(LabelRecord):
     def reveal(self, step: int, pairs: Sequence[LabelledFrame]) -> Mapping[int, Labels]:
         """The labels of a step, which the record notes."""
         revealed = self.stream.reveal(step, pairs)
-        self.add(step, revealed)
+        self.add(step, list(revealed))
         return revealed
 
 

@@ -47,7 +47,8 @@ class Detector(Protocol):
         The mean over the frames is the loss of the batch. A frame's losses depend on the frame, its labels and its seed
         (for what is drawn by chance) and not on the frames beside it, except for padding where sizes differ: a batch
         may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits that have a weight,
-        the loss `logits` is the mean squared distance of `class_logits` at the boxes from them.
+        the loss `logits` is the mean squared distance of `class_logits` at the boxes from them. Where labels are not
+        complete, nothing is taught as background.
         """
         ...
 
@@ -109,6 +110,15 @@ class Detector(Protocol):
 
     def follow(self, other: Self, *, keep: float) -> None:
         """Move all floating-point state towards the other's: own x keep + other's x (1 - keep). Copy the rest."""
+        ...
+
+
+@runtime_checkable
+class ImageDescriber(Protocol):
+    """A detector that can also describe whole images. Labellers that compare frames need one."""
+
+    def describe(self, images: Images) -> NDArray[np.float32]:
+        """What its features say of each image: images x features. Images that look alike have vectors that are near."""
         ...
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from leocod.boxes import pairwise_iou
 from leocod.events import ClassCounts, PseudoLabelAudit, PseudoLabelCheck
-from leocod.types import Labels
+from leocod.types import Detections, Labels
 
 
 def audit_pseudo_labels(
@@ -40,7 +40,9 @@ def check_labels(found: Labels, given: Labels) -> PseudoLabelCheck:
     return PseudoLabelCheck(len(found), int(match_labels(found, given).sum()))
 
 
-def match_labels(labels: Labels, truth: Labels, iou: float = 0.5) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def match_labels(
+    labels: Labels | Detections, truth: Labels | Detections, iou: float = 0.5
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """For each label: is there a true box of its class, IoU at least this, that no earlier label has taken?
 
     Greedy in the given order; each label takes the free true box it overlaps most.

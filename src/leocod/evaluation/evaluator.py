@@ -38,7 +38,6 @@ class Evaluator:
         if every < 1 or batch < 1:
             raise ValueError(f"every is {every} and batch is {batch}: both must be at least 1.")
         test = test if frames is None else [test[place] for place in spread_evenly(len(test), frames)]
-        self.test = test
         self.classes = classes
         self.every = every
         self.last_step = last_step
@@ -49,6 +48,11 @@ class Evaluator:
         truth = {frame.id: labels for frame, labels in test}
         if len(truth) != len(test):
             raise InvalidData(f"{len(test)} test frames have only {len(truth)} different ids: make them unique.")
+        # An object without a box would count as a wrong detection.
+        if not all(labels.complete for labels in truth.values()):
+            test = [(frame, labels) for frame, labels in test if labels.complete]
+            truth = {frame.id: labels for frame, labels in test}
+        self.test = test
         self._scorer = Scorer(truth, len(classes), style=style)
 
     def due(self, step_index: int) -> bool:

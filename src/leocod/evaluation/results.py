@@ -116,6 +116,10 @@ class Results(Stored):
     diagnosis: str | None = None
     steps: StepNumber
     labelled_frames: Count
+    labelled_boxes: Count | None = None
+    """In these frames; None where nobody counted."""
+    labelling_seconds: Seconds | None = None
+    """Of a person, for these frames: measured, or estimated from frames and boxes; None where nobody says."""
     skipped_frames: Count = 0
     skipped_test_frames: Count = 0
     refused_steps: Count = 0

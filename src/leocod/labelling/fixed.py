@@ -20,11 +20,13 @@ class FixedLabeller(Labeller):
 
     def __init__(self, options: FixedOptions | None = None, *, seed: int = 0, stream: StreamInfo | None = None) -> None:
         super().__init__(options, seed=seed, stream=stream)
+        if self.options.per_step is None:
+            raise InvalidConfig("labels.name is 'fixed': published choices go by labels.per_step. Set it.")
         chosen = stream.published(self.options.per_step) if stream else None
         if chosen is None:
             raise InvalidConfig(
                 f"labels.name is 'fixed', but {stream.name if stream else 'the stream'} has no published choice of "
-                f"{self.options.per_step} frames a step. Use labels.name=budget, or another labels.per_step."
+                f"{self.options.per_step} frames a step. Use labels.name=random, or another labels.per_step."
             )
         self.chosen = chosen
 

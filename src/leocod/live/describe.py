@@ -37,7 +37,7 @@ def describe(service: LiveService) -> dict[str, Any]:
             "activity": service.activity,
             "source": {"status": grabber.status, "message": grabber.message, "fps": round(grabber.fps, 2)},
             "counters": _count(service),
-            "labels_per_step": session.config.labels.per_step,
+            "labels_per_step": session.config.labels.per_step or 0,
             "requests": _list_requests(service),
             "labels": _list_labels(book),
             "classes": _list_classes(service),

@@ -128,7 +128,8 @@ class LiveLearner:
 
     def _to_labels(self, label: GivenLabel) -> Labels:
         """As a learner takes it, with the classes as they were when this point of the journal was reached."""
-        return Labels(np.array(label.boxes), np.array([self.resolve(number) for number in label.classes]))
+        classes = np.array([self.resolve(number) for number in label.classes])
+        return Labels(np.array(label.boxes), classes, complete=label.complete)
 
     def resolve(self, number: int) -> int:
         """The class that a class has been merged into."""

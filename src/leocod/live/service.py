@@ -63,9 +63,9 @@ class LiveService:
         self._ended = False
         self._changed = Condition()
         self._stopping = False
-        self._step: list[Image] = []
+        self._step: list[Captured] = []
         """Frames of the step that is being filled."""
-        self._waiting: deque[list[Image]] = deque()
+        self._waiting: deque[list[Captured]] = deque()
         self._commands: deque[tuple[Callable[[], Any], Future[Any], str | None]] = deque()
         self.grabber = Grabber(open_source, self._offer)
         self.pictures = Pictures(lambda: self.grabber.newest, self._detect, self._name, self._note_seen)
@@ -109,7 +109,7 @@ class LiveService:
                 return True
             if len(self._waiting) >= self.session.options.steps_waiting:
                 return False
-            self._step.append(captured.image)
+            self._step.append(captured)
             if len(self._step) >= self.session.options.frames_per_step:
                 self._waiting.append(self._step)
                 self._step = []
@@ -151,9 +151,11 @@ class LiveService:
             else:
                 self._do(*task)
 
-    def _learn(self, images: list[Image]) -> None:
+    def _learn(self, frames: list[Captured]) -> None:
+        # From the first frame to the first one of the next step, as far as that is known.
+        seconds = (frames[-1].captured - frames[0].captured) * len(frames) / max(len(frames) - 1, 1)
         try:
-            self.session.take_step(images)
+            self.session.take_step([frame.image for frame in frames], max(seconds, 0.0))
         except LeocodError as error:
             self.messages.add("error", f"A step was not learnt: {error}")
         # One step that fails, such as by a full disk, must not end the stream.

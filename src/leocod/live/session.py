@@ -27,6 +27,8 @@ from leocod.live.journal import Entry, Journal
 from leocod.live.learning import PERFORMED, LiveLearner, is_stale
 from leocod.run.config import ExperimentConfig
 from leocod.run.experiment import Seeds
+from leocod.stream.budget import Budget
+from leocod.stream.questions import Questions
 from leocod.types import Detections, Frame, Image
 
 MOST_OBJECTS = 300
@@ -101,6 +103,7 @@ class LiveSession:
             seed=Seeds.of(config.seed).labels,
             stream=StreamInfo("live", tuple(self.book.detector_names), None, lambda per_step: None),
         )
+        self.budget = Budget(self.labeller.options, None, has_clock=True)
 
     # -- beginning and going on
 
@@ -207,11 +210,14 @@ class LiveSession:
 
     # -- what takes time: by one thread
 
-    def take_step(self, images: Sequence[Image]) -> None:
-        """Store the frames of a step, ask for the labels of some, and learn from all that is there."""
+    def take_step(self, images: Sequence[Image], seconds: float | None = None) -> None:
+        """Store the frames of a step, ask for the labels of some, and learn from all that is there.
+
+        `seconds`: how long the step was, for a budget by the hour.
+        """
         first = self.book.next_frame
         frames = [self.store.add(first + place, image) for place, image in enumerate(images)]
-        asked = self._choose(frames)
+        asked = self._choose(frames, seconds)
         with self.lock:
             step = self.book.steps
             entry: Entry = {
@@ -238,14 +244,15 @@ class LiveSession:
         if (step + 1) % self.config.checkpoint.every == 0:
             self.checkpoint()
 
-    def _choose(self, frames: Sequence[Frame]) -> list[int]:
-        request = LabelRequest(
-            self.book.steps,
-            frames,
-            frozenset(frame.id for frame in frames),
-            lambda some: self.learning.predict([frame.image() for frame in some]),
-        )
-        return [int(number) for number in self.labeller.choose(request)]
+    def _choose(self, frames: Sequence[Frame], seconds: float | None) -> list[int]:
+        """The frames that the person is asked for, as the labeller chooses and the budget allows."""
+        most = self.budget.allow(self.book.steps, len(frames), seconds)
+        questions = Questions(self.labeller.name, self.learning.learner)
+        everyone = frozenset(frame.id for frame in frames)
+        chosen = self.labeller.choose(LabelRequest(self.book.steps, frames, everyone, most, questions))
+        asked = [int(number) for number in chosen if number in everyone]
+        self.budget.spend(len(asked))
+        return asked
 
     def propose(self, frames: Sequence[Frame]) -> None:
         """Look for boxes in frames that want a label, so that the person need not draw them all."""

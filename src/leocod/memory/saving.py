@@ -41,6 +41,7 @@ def pack_labels(frame: Frame, labels: Labels) -> dict[str, Any]:
         "unsure": torch.tensor(labels.unsure),
         "weights": asdict(labels.weights),
         "logits": None if labels.logits is None else torch.tensor(labels.logits),
+        "complete": labels.complete,
     }
 
 
@@ -53,4 +54,6 @@ def unpack_labels(packed: Mapping[str, Any]) -> Labels:
         weights=LossWeights(**packed["weights"]),
         unsure=packed["unsure"].numpy(),
         logits=None if logits is None else logits.numpy(),
+        # In earlier versions every label was.
+        complete=packed.get("complete", True),
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from leocod.errors import InvalidConfig, InvalidData
 from leocod.types import Detections, Images, Labels
 
 Precision = Literal["float32", "bfloat16", "float16"]
+Answer = TypeVar("Answer")
 
 BACKGROUND_ROW = -1
 """The background among class numbers, where rows of a class layer are asked for."""
@@ -145,6 +146,10 @@ class BaseDetector(ABC):
     # -- predicting
 
     def predict(self, images: Images) -> list[Detections]:
+        return self.infer(self.detect, images)
+
+    def infer(self, ask: Callable[[Images], Sequence[Answer]], images: Images) -> list[Answer]:
+        """Ask about images in evaluation mode and without gradients, as many at once as the detector takes."""
         if not images:
             return []
         was_training = self.model.training
@@ -152,8 +157,8 @@ class BaseDetector(ABC):
         size = self.frames_at_once or len(images)
         try:
             with torch.inference_mode(), self.autocast():
-                batches = [self.detect(images[first : first + size]) for first in range(0, len(images), size)]
-            return [detections for batch in batches for detections in batch]
+                batches = [ask(images[first : first + size]) for first in range(0, len(images), size)]
+            return [answer for batch in batches for answer in batch]
         finally:
             self.model.train(was_training)
 

@@ -70,7 +70,7 @@ class TrainingTargets:
     @staticmethod
     def of(labels: Sequence[Labels], scales: Tensor, seeds: Sequence[int]) -> TrainingTargets:
         """`scales`: frames x 2, from pixels of the frame to pixels of the network's input, x and y."""
-        background = torch.tensor([own.weights.background for own in labels]).to(scales)
+        background = torch.tensor([own.weights.background if own.complete else 0.0 for own in labels]).to(scales)
         return TrainingTargets(PaddedBoxes.of(labels, scales), PaddedBoxes.of_unsure(labels, scales), background, seeds)
 
     def only(self, chosen: Tensor) -> TrainingTargets:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 from torchvision.models.detection.image_list import ImageList
@@ -72,3 +73,12 @@ class TorchvisionDetector(BaseDetector):
         """What the backbone computes for a batch, by level."""
         features = self.model.backbone(tensors)
         return {"0": features} if isinstance(features, Tensor) else features
+
+    def describe(self, images: Images) -> NDArray[np.float32]:
+        """The mean over each map of features, all levels side by side: images x features."""
+        pooled = self.infer(self._pool_features, images)
+        return np.stack(pooled) if pooled else np.zeros((0, 0), np.float32)
+
+    def _pool_features(self, images: Images) -> list[NDArray[np.float32]]:
+        levels = self.features(self.prepare(images)[0].tensors).values()
+        return list(torch.cat([level.float().mean(dim=(2, 3)) for level in levels], dim=1).cpu().numpy())

@@ -18,8 +18,9 @@ from leocod.paper.record import RunRecord, read_scores, record_run
 from leocod.paper.table import Row
 from leocod.run.config import ExperimentConfig, find_changes, load_mapping, load_run_config
 from leocod.run.experiment import name_run
-from leocod.run.layers import overlay
+from leocod.run.layers import NOT_THERE, overlay
 from leocod.run.session import read_finished, resume_experiment, run_experiment
+from leocod.settings import list_leaves
 
 State = Literal["new", "begun", "finished"]
 
@@ -149,9 +150,16 @@ def build_cells(
         reference = load_mapping(plain)
         for settings in row.list_settings():
             config = load_mapping(overlay(plain, settings))
-            changes = find_changes(reference, config)
-            # The labeller is the same; `labels.seed` tells the choices apart.
-            suffix = "".join(f"-{key}={value}" for key, (_, value) in changes.items() if key != "labels.name")
-            name = name_run(config) + suffix.replace('"', "")
+            name = name_run(config) + _name_changes(find_changes(reference, config), row, settings)
             cells.append(Cell(config, home / name, (records or {}).get(name)))
     return cells
+
+
+def _name_changes(changes: Mapping[str, tuple[str, str]], row: Row, settings: Mapping[str, Any]) -> str:
+    """What a run has changed, as its name has it. Options that come with another part count if they are set."""
+    own = dict(list_leaves(settings))
+    told = {key: new for key, (old, new) in changes.items() if key in own or NOT_THERE not in (old, new)}
+    # Of several choices of labelled frames the labeller is the same, and `labels.seed` tells them apart.
+    if row.selections:
+        told.pop("labels.name", None)
+    return "".join(f"-{key}={value}" for key, value in told.items()).replace('"', "")

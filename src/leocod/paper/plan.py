@@ -14,7 +14,7 @@ from leocod.files.documents import read_yaml
 from leocod.paper.cells import Cell, build_cells, keep_place
 from leocod.paper.record import RunRecord, read_runs
 from leocod.paper.table import Row, Table
-from leocod.run.config import describe_changes, load_config, load_mapping
+from leocod.run.config import describe_changes, load_mapping, load_run_config
 from leocod.run.layers import overlay
 
 STANDARD: Mapping[str, Any] = {
@@ -95,7 +95,7 @@ class Plan:
         # Before the first run the benchmark may still change, for example where data were not found.
         begun = file.is_file() and any(self.home.glob("*/config.yaml"))
         if begun:
-            there = load_config(file)
+            there = load_run_config(file)
             if changes := describe_changes(there, keep_place(config, there)):
                 raise RunExists(
                     f"{self.out} holds tables of another benchmark ({file}): {changes[0]}. Choose another "

@@ -45,6 +45,9 @@ class RunRecord(Settings):
     scores: dict[str, float]
     """Metric -> figure in points; without the metrics that are undefined for this run."""
     labelled_frames: int | None = None
+    labelled_boxes: int | None = None
+    labelling_seconds: float | None = None
+    """Of a person, estimated."""
     memory_bytes: int | None = None
     seconds: float | None = None
     """From the first step to the last."""
@@ -77,6 +80,8 @@ def record_run(directory: RunDirectory, seed: int, results: Results) -> RunRecor
         seed=seed,
         scores=read_scores(results),
         labelled_frames=results.labelled_frames,
+        labelled_boxes=results.labelled_boxes,
+        labelling_seconds=results.labelling_seconds,
         memory_bytes=results.memory_bytes,
         seconds=results.seconds,
         **_count_pseudo_labels(directory.path, results),

@@ -99,7 +99,7 @@ class Row(Settings):
 
     def list_settings(self) -> list[dict[str, Any]]:
         """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
-        choices = [{"labels": {"seed": number, "name": "budget"}} for number in range(self.selections)]
+        choices = [{"labels": {"seed": number, "name": "random"}} for number in range(self.selections)]
         return [overlay(self.set, choice) for choice in choices or [{}]]
 
 

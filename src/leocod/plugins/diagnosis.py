@@ -14,9 +14,10 @@ import numpy as np
 
 from leocod.errors import InvalidConfig
 from leocod.evaluation.audit import match_labels
+from leocod.learner import Learner
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller, Substitute
 from leocod.stream.base import Arrival, Steps
-from leocod.types import Frame, LabelledFrame, Labels, Predict, Step
+from leocod.types import Frame, LabelledFrame, Labels, Step
 
 Diagnosis = Literal[
     "true_boxes",
@@ -50,8 +51,8 @@ class TruthObserver(Steps):
         self.length = stream.length
         self._truth: Mapping[int, Labels] = {}
 
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
-        for arrival in self.stream.arrivals(start, predict=predict):
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
+        for arrival in self.stream.arrivals(start, learner=learner):
             self._truth = arrival.truth
             yield arrival
 

@@ -133,8 +133,9 @@ class EfficientCLS(Wrapper[Strategy]):
         began = time.perf_counter()
         found = self.pseudo_label(step)
         # Before the step is learnt: afterwards the labeller has seen the answer.
-        check = self._check_labeller(step) if found else None
-        warnings = self.monitor.add(step.labelled("human"), found, check)
+        compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
+        check = self._check_labeller(compared) if found else None
+        warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
@@ -193,13 +194,12 @@ class EfficientCLS(Wrapper[Strategy]):
             *((frame, _scale(labels, frames * (1 - share) / len(pseudo))) for frame, labels in pseudo),
         ]
 
-    def _check_labeller(self, step: Step) -> PseudoLabelCheck | None:
-        """What the labeller would have written on the first labelled frame; None for a labeller from outside.
+    def _check_labeller(self, labelled: Sequence[LabelledFrame]) -> PseudoLabelCheck | None:
+        """What the labeller would have written on the first of these frames; None for a labeller from outside.
 
         One frame, so that it costs little. In a call of its own: a frame of another size beside them would pad the
         frames to label, and change the last digits of what is found there.
         """
-        labelled = step.labelled("human")
         if self.labeller != self._label_confident or not labelled:
             return None
         frame, given = labelled[0]

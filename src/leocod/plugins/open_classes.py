@@ -44,13 +44,19 @@ class OpenClasses(Wrapper[Learner]):
         return [self.names[number] for number in labelled if inside[number] < 0]
 
     def predict(self, images: Images) -> list[Detections]:
+        return self._translate(self.learner.predict(images))
+
+    def predict_fast(self, images: Images) -> list[Detections]:
+        return self._translate(self.learner.predict_fast(images))
+
+    def _translate(self, found: Sequence[Detections]) -> list[Detections]:
         outside = self._to_stream()
-        found = []
-        for one in self.learner.predict(images):
+        translated = []
+        for one in found:
             numbers = outside[one.classes]
             known = numbers >= 0
-            found.append(Detections(one.boxes[known], numbers[known], one.scores[known]))
-        return found
+            translated.append(Detections(one.boxes[known], numbers[known], one.scores[known]))
+        return translated
 
     def extend_classes(self, names: Sequence[str]) -> None:
         if names:

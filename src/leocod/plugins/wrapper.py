@@ -44,6 +44,9 @@ class Wrapper(Generic[Inner]):
     def predict(self, images: Images) -> list[Detections]:
         return self.learner.predict(images)
 
+    def predict_fast(self, images: Images) -> list[Detections]:
+        return self.learner.predict_fast(images)
+
     def extend_classes(self, names: Sequence[str]) -> None:
         self.learner.extend_classes(names)
 

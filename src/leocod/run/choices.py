@@ -10,7 +10,7 @@ from pydantic import SerializeAsAny, ValidationError, model_serializer, model_va
 from leocod.benchmarks.base import BENCHMARKS, Benchmark
 from leocod.detectors.base import DETECTORS, Detector
 from leocod.find import Kind
-from leocod.labelling.base import LABELLERS, Labeller, StreamInfo
+from leocod.labelling.base import LABELLERS, Labeller, LabellerOptions, StreamInfo
 from leocod.run.validation_messages import explain
 from leocod.settings import Settings
 from leocod.sinks.base import SINKS, BaseSink, RunInfo
@@ -111,19 +111,15 @@ class LabelsChoice(Choice):
 
     kind: ClassVar[Kind[Labeller]] = LABELLERS
     key: ClassVar[str] = "labels"
-    default: ClassVar[str] = "budget"
-    shared: ClassVar[frozenset[str]] = frozenset({"per_step", "seed"})
+    default: ClassVar[str] = "random"
+    shared: ClassVar[frozenset[str]] = frozenset(LabellerOptions.model_fields)
+
+    options: SerializeAsAny[LabellerOptions]
 
     @property
-    def per_step(self) -> int:
-        """Labelled frames in a step."""
-        return int(getattr(self.options, "per_step", 0))
-
-    @property
-    def seed(self) -> int | None:
-        """Seed of the choice; None: from the experiment's seed."""
-        seed: int | None = getattr(self.options, "seed", None)
-        return seed
+    def per_step(self) -> int | None:
+        """Labelled frames in a step; None where another budget counts."""
+        return self.options.per_step
 
     def build(self, *, seed: int, stream: StreamInfo) -> Labeller:
         """The labeller itself."""

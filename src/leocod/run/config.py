@@ -121,7 +121,7 @@ class ExperimentConfig(Settings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.labels.per_step > self.frames_per_step:
+        if (self.labels.per_step or 0) > self.frames_per_step:
             raise InvalidConfig(
                 f"labels.per_step is {self.labels.per_step}: it should be from 0 to {self.frames_per_step}, "
                 "the frames in a step."
@@ -132,6 +132,11 @@ class ExperimentConfig(Settings):
             raise InvalidConfig(
                 f"diagnosis is '{self.diagnosis}', but there are no pseudo labels to change: "
                 "it should be null, or efficient_cls on with pseudo_labels: true."
+            )
+        if self.labels.name == "disagreement" and not (self.efficient_cls and self.efficient_cls.ema):
+            raise InvalidConfig(
+                "labels.name is 'disagreement', but there is no slow learner to disagree with the fast one: "
+                "it should be another, or efficient_cls on with ema: true."
             )
         if self.diagnosis and self.classes == "open":
             raise InvalidConfig("diagnosis knows true boxes of classes that an open list does not have: leave one out.")
@@ -147,10 +152,12 @@ class ExperimentConfig(Settings):
 
 
 RENAMED = {
-    "labels.choice": "labels.name (`drawn` is now `budget`, `given` is now `fixed`)",
+    "labels.choice": "labels.name (`drawn` is now `random`, `given` is now `fixed`)",
+    "labels.name=budget": "labels.name=random",
+    "labels=budget": "labels=random",
     "record.pack_events_every": "pack_every of the sink jsonl, as in sinks=[console,{name: jsonl, pack_every: 500}]",
 }
-"""Keys of earlier versions -> where their meaning is now."""
+"""Keys of earlier versions, or a key with a value -> where their meaning is now."""
 
 MAY_CHANGE = frozenset({"checkpoint", "record", "sinks", "patience", "workers", "bad_steps"})
 """Keys that may differ when a run is resumed: nothing that is learnt or measured depends on them."""
@@ -168,9 +175,10 @@ def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> 
 
 def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
     """A config from plain values, or one line about what is wrong with them."""
-    for key, _ in list_leaves(values):
-        if key in RENAMED:
-            raise InvalidConfig(f"{key} is now {RENAMED[key]}.")
+    for key, value in list_leaves(values):
+        for old in (key, f"{key}={value}" if isinstance(value, str) else key):
+            if old in RENAMED:
+                raise InvalidConfig(f"{old} is now {RENAMED[old]}.")
     return validate(ExperimentConfig, values)
 
 
@@ -185,7 +193,7 @@ def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:
     labels = config.get("labels")
     if isinstance(labels, Mapping) and "choice" in labels:
         labels = dict(labels)
-        labels["name"] = {"drawn": "budget", "given": "fixed"}.get(labels.pop("choice"), "budget")
+        labels["name"] = {"drawn": "random", "given": "fixed"}.get(labels.pop("choice"), "random")
         if labels["name"] == "fixed":
             labels.pop("nested", None)
         config["labels"] = labels
@@ -194,6 +202,8 @@ def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:
         config["benchmark"] = {**benchmark, "edition": "first"}
         if isinstance(detector, Mapping) and (detector.get("name"), detector.get("weights")) == ("tiny", "start"):
             config["detector"] = {**detector, "weights": "first_start"}
+    if isinstance(labels, Mapping) and labels.get("name") == "budget":
+        config["labels"] = {**labels, "name": "random"}
     strategy = config.get("strategy")
     if isinstance(strategy, Mapping) and "memory_replacement" in strategy and "memory_intake" not in strategy:
         config["strategy"] = {**strategy, "memory_intake": "all" if strategy.get("recipe") == "joint" else "random"}

@@ -174,11 +174,16 @@ def name_run(config: ExperimentConfig) -> str:
     """What a run's directory is called when nobody says."""
     plugin = _name_plugin(config)
     diagnosis = f"-{config.diagnosis}" if config.diagnosis else ""
-    name = (
-        f"{config.benchmark.name}-{config.strategy.name}{plugin}"
-        f"-{config.labels.per_step}of{config.frames_per_step}-seed{config.seed}{diagnosis}"
-    )
+    name = f"{config.benchmark.name}-{config.strategy.name}{plugin}-{_name_budget(config)}-seed{config.seed}{diagnosis}"
     return name.replace(":", ".")
+
+
+def _name_budget(config: ExperimentConfig) -> str:
+    """The labelled frames as a run's name has them: 4of16, 480intotal, 60perhour."""
+    options = config.labels.options
+    if options.per_step is not None:
+        return f"{options.per_step}of{config.frames_per_step}"
+    return f"{options.total}intotal" if options.total is not None else f"{options.per_hour:g}perhour"
 
 
 def _name_plugin(config: ExperimentConfig) -> str:

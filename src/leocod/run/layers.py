@@ -56,6 +56,10 @@ def parse_override(text: str) -> dict[str, Any]:
     return dict(layer)
 
 
+NOT_THERE = "not there"
+"""The value of a key that one of two configs does not have."""
+
+
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Every key in which two nested mappings differ, with both values as JSON."""
     first, second = dict(list_leaves(before)), dict(list_leaves(after))
@@ -64,7 +68,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tu
 
 
 def _to_json(leaves: Mapping[str, Any], key: str) -> str:
-    return json.dumps(leaves[key]) if key in leaves else "not there"
+    return json.dumps(leaves[key]) if key in leaves else NOT_THERE
 
 
 def _merge(old: Any, new: Any) -> Any:

@@ -113,9 +113,8 @@ def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     nested = " (nested)" if results.labels_nested else ""
-    title = (
-        f"{results.benchmark}, {results.strategy} {plug_in}, {results.labels_per_step} labelled frames a step{nested}"
-    )
+    labels = "" if results.labels_per_step is None else f", {results.labels_per_step} labelled frames a step{nested}"
+    title = f"{results.benchmark}, {results.strategy} {plug_in}{labels}"
     if results.diagnosis:
         title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"
     table = Table(show_header=False)
@@ -123,7 +122,10 @@ def results_table(results: Results) -> Group:
         words = results.words(name)
         unit = "" if words.unit == "points" else f" {words.unit}"
         table.add_row(Text(f"{words.label}, {words.title}"), Text("–" if value is None else f"{value:.1f}{unit}"))
-    table.add_row("labelled frames", f"{results.labelled_frames}")
+    boxes = "" if results.labelled_boxes is None else f", {results.labelled_boxes} boxes"
+    table.add_row("labelled frames", f"{results.labelled_frames}{boxes}")
+    if results.labelling_seconds is not None:
+        table.add_row("a person's time for them", f"{results.labelling_seconds / 60:.0f} min")
     if results.skipped_frames or results.skipped_test_frames:
         counts = f"{results.skipped_frames} of the stream, {results.skipped_test_frames} of the test"
         table.add_row("frames left out, unusable", counts)

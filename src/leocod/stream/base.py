@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leocod.types import Frame, Labels, Predict, Step
+from leocod.learner import Learner
+from leocod.types import Effort, Frame, Labels, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,15 +17,17 @@ class Arrival:
 
     step: Step
     truth: Mapping[int, Labels] = field(default_factory=dict, repr=False)
-    """Frame id -> true labels, as far as anybody knows them."""
+    """Frame id -> true labels, as far as anybody knows all of them."""
     skipped: Mapping[int, str] = field(default_factory=dict)
     """Frame id -> what is wrong with it, of frames left out of the step because they cannot be read."""
     warnings: tuple[str, ...] = ()
     """What looked wrong with the source before this step."""
-    revealed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Step -> ids of the frames that a person labelled for it. Offline training labels all steps before the first."""
+    revealed: Mapping[int, Collection[int] | Mapping[int, Effort]] = field(default_factory=dict)
+    """Step -> ids of the frames whose labels come with it, and what each took a person, where that is known. Offline
+    training has the labels of all steps before the first."""
     bytes: int = 0
-    """Frames and labels that the stream keeps: nothing in a single pass, all labelled frames for offline training."""
+    """Frames and labels that the stream keeps: those whose labels are under way, all labelled frames for offline
+    training, and nothing else."""
     state: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the stream needs to go on after this step, in plain values: a checkpoint keeps it."""
 
@@ -41,10 +44,10 @@ class Steps(ABC):
     """How many steps there are; None where nobody knows."""
 
     @abstractmethod
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """Every step from `start` on, once, in order.
 
-        `predict` is the learner's: a labeller may look at it to choose frames. It is asked between two steps only.
+        `learner`: a labeller may ask it about frames, between two steps only. None: labels do not depend on it.
         """
 
     def steps(self, start: int = 0) -> Iterator[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ import numpy as np
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidFrame, MissingFrame, SourceAway, SourceEnded
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
+from leocod.learner import Learner
 from leocod.stream.base import Arrival, Steps
+from leocod.stream.budget import Budget
 from leocod.stream.prefetch import prefetch
-from leocod.types import Detections, Frame, LabelledFrame, Labels, Predict, Step
+from leocod.stream.questions import Questions
+from leocod.stream.under_way import UnderWay
+from leocod.types import Effort, Frame, LabelledFrame, Labels, Step
 
 logger = logging.getLogger(__name__)
 
@@ -43,39 +48,83 @@ class Stream(Steps):
         self.patience = patience
         self.pause = pause
         self.length = benchmark.steps
+        self.budget = Budget(labeller.options, benchmark.steps)
+        self.under_way = UnderWay(labeller.options.delay)
 
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """Every step from `start` on, once, in order. A source that ends early ends them early."""
         for index, pairs, warnings in self._read_steps(range(start, self.benchmark.steps)):
             # Chosen before any frame is lost, so that a lost one does not change which others are labelled.
-            revealed = self.reveal(index, pairs, predict)
+            chosen = self.choose(index, pairs, learner)
             frames, skipped = self.load([frame for frame, _ in pairs])
-            present = {frame.id for frame in frames}
-            labels = {frame: labels for frame, labels in revealed.items() if frame in present}
+            truth = {frame.id: labels for frame, labels in pairs if labels.known}
+            labelled = [(frame, truth[frame.id]) for frame in frames if frame.id in chosen]
+            if self.under_way.delay:
+                labelled = self.under_way.exchange(index, labelled)
+                truth |= {frame.id: labels for frame, labels in labelled}
+                frames = (*(frame for frame, _ in labelled), *(frame for frame in frames if frame.id not in chosen))
+            labels = {frame.id: self.answer(frame, true) for frame, true in labelled}
             yield Arrival(
                 Step(index, frames, labels),
-                truth={frame.id: labels for frame, labels in pairs if labels.known and frame.id in present},
+                truth={frame.id: truth[frame.id] for frame in frames if frame.id in truth and truth[frame.id].complete},
                 skipped=skipped,
                 warnings=(*self.benchmark.warnings, *warnings) if index == 0 else warnings,
-                revealed={index: tuple(labels)},
-                state=self.labeller.state_dict(),
+                revealed={index: self.estimate_efforts(labels)},
+                bytes=self.under_way.bytes,
+                state=self.state_dict(),
             )
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.labeller.load_state_dict(state)
+    def state_dict(self) -> dict[str, Any]:
+        """What the next step depends on."""
+        return {
+            "labeller": self.labeller.state_dict(),
+            "budget": self.budget.state_dict(),
+            "under_way": self.under_way.state_dict(),
+        }
 
-    def reveal(self, index: int, pairs: Sequence[LabelledFrame], predict: Predict | None = None) -> dict[int, Labels]:
-        """The true labels of the frames that the labeller chooses."""
-        known = {frame.id: labels for frame, labels in pairs if labels.known}
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        # In earlier versions nothing carried over and no label was late, so the state was the labeller's.
+        if "under_way" not in state:
+            self.labeller.load_state_dict(state)
+            return
+        self.labeller.load_state_dict(state["labeller"])
+        self.budget.load_state_dict(state["budget"])
+        self.under_way.load_state_dict(state["under_way"])
+
+    def reveal(self, index: int, pairs: Sequence[LabelledFrame]) -> dict[int, Labels]:
+        """What the person says of the frames that the labeller chooses."""
+        chosen = self.choose(index, pairs)
+        return {frame.id: self.answer(frame, labels) for frame, labels in pairs if frame.id in chosen}
+
+    def choose(self, index: int, pairs: Sequence[LabelledFrame], learner: Learner | None = None) -> set[int]:
+        """Ids of the frames that a person is asked for: those that the labeller chooses and somebody knows."""
+        known = frozenset(frame.id for frame, labels in pairs if labels.known)
         request = LabelRequest(
-            index, [frame for frame, _ in pairs], frozenset(known), lambda frames: _predict_frames(frames, predict)
+            index,
+            [frame for frame, _ in pairs],
+            known,
+            self.budget.allow(index, len(pairs)),
+            Questions(self.labeller.name, learner),
         )
         chosen = set(self.labeller.choose(request))
         if strangers := chosen - {frame.id for frame in request.frames}:
             raise InvalidConfig(
                 f"The labeller chose frames {sorted(strangers)[:5]} at step {index}, which are not in the step."
             )
-        return {frame: labels for frame, labels in known.items() if frame in chosen}
+        self.budget.spend(len(chosen & known))
+        return chosen & known
+
+    def answer(self, frame: Frame, truth: Labels) -> Labels:
+        """What the person says of a frame: the truth, or as many of its boxes as they draw, by chance."""
+        most = self.labeller.options.boxes
+        if most is None or len(truth) <= most:
+            return truth
+        kept = np.sort(np.random.default_rng([self.labeller.seed, frame.id]).permutation(len(truth))[:most])
+        return replace(truth, boxes=truth.boxes[kept], classes=truth.classes[kept], complete=False)
+
+    def estimate_efforts(self, labels: Mapping[int, Labels]) -> dict[int, Effort]:
+        """What the labels of each frame take a person."""
+        return {frame: self.labeller.options.estimate_effort(one) for frame, one in labels.items()}
 
     def load(self, frames: Iterable[Frame]) -> tuple[tuple[Frame, ...], dict[int, str]]:
         """The frames with their pixels, and what is wrong with those that were left out.
@@ -128,18 +177,6 @@ class Stream(Steps):
             frames = self._read(index)
         assert not isinstance(frames, str)
         return frames, warnings
-
-
-def _predict_frames(frames: Sequence[Frame], predict: Predict | None) -> list[Detections]:
-    if predict is None:
-        raise InvalidConfig(
-            "This labeller looks at what the learner detects, but here labels are chosen before anything is learnt. "
-            "Use labels.name=budget or labels.name=fixed."
-        )
-    loaded = [frame.load_if_possible() for frame in frames]
-    readable = [frame for frame in loaded if isinstance(frame.content, np.ndarray)]
-    found = dict(zip((frame.id for frame in readable), predict([frame.image() for frame in readable]), strict=True))
-    return [found[frame.id] if frame.id in found else Detections.none() for frame in frames]
 
 
 def _why_away(frames: StepFrames) -> str | None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leocod.errors import SourceEnded
+from leocod.errors import InvalidConfig, SourceEnded
+from leocod.learner import Learner
 from leocod.stream.base import Arrival, Steps
 from leocod.stream.recorded import Stream
-from leocod.types import LabelledFrame, Predict, Step
+from leocod.types import LabelledFrame, Step
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,17 @@ class Reshuffled(Steps):
     """
 
     def __init__(self, stream: Stream, shuffle: Shuffle, *, seed: int) -> None:
+        if stream.under_way.delay:
+            raise InvalidConfig(
+                f"labels.delay is {stream.under_way.delay}, but offline training has all labels before the first step: "
+                "it should be 0."
+            )
         self.stream = stream
         self.shuffle = shuffle
         self.seed = seed
         self.length = stream.length
 
-    def arrivals(self, start: int = 0, *, predict: Predict | None = None) -> Iterator[Arrival]:
+    def arrivals(self, start: int = 0, *, learner: Learner | None = None) -> Iterator[Arrival]:
         """As many steps as the stream has; with few labels some of them are empty.
 
         All labels are chosen before the first step, so no labeller can ask what the learner predicts.
@@ -48,14 +54,17 @@ class Reshuffled(Steps):
         draw = np.random.default_rng(self.seed)
         order = np.concatenate([draw.permutation(len(pairs)) for _ in range(self.shuffle.epochs)])
         batches = -(-len(order) // size)
-        revealed = {step: tuple(frame.id for frame, _ in labelled) for step, labelled in by_step.items()}
+        revealed = {
+            step: self.stream.estimate_efforts({frame.id: labels for frame, labels in labelled})
+            for step, labelled in by_step.items()
+        }
         for index in range(start, steps):
             first, end = (-(-batches * edge // steps) * size for edge in (index, index + 1))
             chosen = [pairs[number] for number in order[first:end]]
             frames, skipped = self.stream.load(frame for frame, _ in chosen)
             present = {frame.id for frame in frames}
-            truth = {frame.id: labels for frame, labels in chosen if frame.id in present}
-            step = Step(index, frames, truth)
+            step = Step(index, frames, {frame.id: labels for frame, labels in chosen if frame.id in present})
+            truth = {frame: labels for frame, labels in step.labels.items() if labels.complete}
             yield Arrival(step, truth, skipped, revealed=revealed if index == start else {}, bytes=held)
 
     def _collect_labelled(self) -> dict[int, list[LabelledFrame]]:

@@ -6,8 +6,9 @@ import torch
 
 from leocod.events import Event, StepArrived, StepLearned
 from leocod.run.record.labels import LabelRecord
+from leocod.types import Effort
 
-CHOICE = {"name": "budget", "per_step": 2, "seed": 5}
+CHOICE = {"name": "random", "per_step": 2, "seed": 5}
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_frames_are_kept_as_plain_numbers(record: LabelRecord) -> None:
     for step in range(1000):
         record.add(step, [10 * step, 10 * step + 1])
 
-    assert sum(one.itemsize * len(one) for one in (record._steps, record._ids)) == 1000 * 2 * 16
+    assert sum(one.itemsize * len(one) for one in record._columns.values()) == 1000 * 2 * 32
 
 
 def test_some_of_very_many_labels_are_forgotten_and_the_rest_saved(tmp_path: Path) -> None:
@@ -106,3 +107,29 @@ def test_where_nothing_was_labelled_there_is_nothing_to_forget(record: LabelReco
     record.forget([2])
 
     assert {name: len(record.state_dict()[name]) for name in ("steps", "ids")} == {"steps": 0, "ids": 0}
+
+
+def test_what_a_person_did_is_added_up(record: LabelRecord) -> None:
+    record(StepArrived(0, {0: {3: Effort(2, 17.0), 4: Effort(0, 3.0)}}))
+    record(StepArrived(1, {1: {13: Effort(1, 10.5)}}))
+
+    assert (record.count, record.boxes, record.seconds) == (3, 3, 30.5)
+
+
+def test_where_nobody_says_what_a_label_took_it_is_not_known(record: LabelRecord) -> None:
+    assert (record.boxes, record.seconds) == (0, 0)
+    record(StepArrived(0, {0: {3: Effort(2, 17.0)}}))
+    record(StepArrived(1, {1: (13,)}))
+
+    assert (record.count, record.boxes, record.seconds) == (2, None, None)
+
+
+def test_a_frame_that_is_forgotten_took_nothing_and_the_rest_goes_on_from_a_state(tmp_path: Path) -> None:
+    record, again = (LabelRecord(tmp_path / "labels.json", CHOICE) for _ in range(2))
+    record.add(0, {1: Effort(2, 17.0), 2: Effort(5, 38.0)})
+
+    record.forget([2])
+    again.load_state_dict(record.state_dict())
+    again.add(1, {3: Effort(1, 10.0)})
+
+    assert (again.count, again.boxes, again.seconds) == (2, 3, 27.0)

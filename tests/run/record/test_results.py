@@ -42,7 +42,7 @@ ABOUT = {
 
 def a_file(folder: Path, definitions: Definitions | None = None, *, single_pass: bool = True) -> ResultsFile:
     """Of a run in which two frames were labelled."""
-    labels = SimpleNamespace(count=2)
+    labels = SimpleNamespace(count=2, boxes=5, seconds=41.0)
     metrics = find_metrics(list_shipped())
     definitions = definitions or Definitions()
     return ResultsFile(folder / "results.json", ABOUT, labels, definitions, metrics, single_pass=single_pass)
@@ -178,7 +178,7 @@ def test_times_labels_and_memory_are_added_up(events: list[Event], tmp_path: Pat
 
     assert content.seconds == 4.0
     assert content.seconds_by_part == {"stream": 0.5, "train": 1.0, "evaluate": 0.25}
-    assert content.labelled_frames == 2
+    assert (content.labelled_frames, content.labelled_boxes, content.labelling_seconds) == (2, 5, 41.0)
     assert content.memory_bytes == 2000
     assert (content.benchmark, content.steps) == ("wander", 2)
 

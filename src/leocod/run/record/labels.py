@@ -1,10 +1,10 @@
-"""labels.json: which frames were labelled."""
+"""labels.json: which frames were labelled; and what that took a person."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 from leocod.events import Event, RunFinished, StepArrived, StepLearned
 from leocod.files.atomic import write_json
 from leocod.sinks.base import BaseSink
+from leocod.types import Effort
+
+UNKNOWN = (float("nan"), float("nan"))
+"""The effort of a person where nobody says it."""
+
+COLUMNS = {"steps": "q", "ids": "q", "boxes": "d", "seconds": "d"}
+"""What is noted of each label, and as which kind of number: boxes can be unknown, so they are no integers."""
 
 
 class LabelRecord(BaseSink):
@@ -25,8 +32,8 @@ class LabelRecord(BaseSink):
         """`choice`: how the frames were chosen, for the file."""
         self.path = path
         self.choice = dict(choice)
-        # Two plain numbers a label: a stream of weeks has millions.
-        self._steps, self._ids = array("q"), array("q")
+        # Plain numbers: a stream of weeks has millions of labels.
+        self._columns: dict[str, array[Any]] = {name: array(kind) for name, kind in COLUMNS.items()}
         self._known_until = -1
         """The last step whose labels are all noted."""
 
@@ -34,27 +41,40 @@ class LabelRecord(BaseSink):
     def frames(self) -> dict[int, list[int]]:
         """Step -> ids of the labelled frames, of the steps that have any."""
         found: dict[int, list[int]] = {}
-        for step, frame in zip(self._steps[: self.count], self._ids[: self.count], strict=True):
+        for step, frame in zip(self._known("steps"), self._known("ids"), strict=True):
             found.setdefault(step, []).append(frame)
         return found
 
     @property
     def count(self) -> int:
         """Frames labelled so far."""
-        return bisect_right(self._steps, self._known_until)
+        return bisect_right(self._columns["steps"], self._known_until)
 
-    def add(self, step: int, ids: Iterable[int]) -> None:
+    @property
+    def boxes(self) -> int | None:
+        """Boxes drawn so far; None where nobody says it."""
+        total = sum(self._known("boxes"))
+        return None if np.isnan(total) else int(total)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of a person so far; None where nobody says it."""
+        total = sum(self._known("seconds"))
+        return None if np.isnan(total) else round(total, 3)
+
+    def add(self, step: int, given: Collection[int] | Mapping[int, Effort]) -> None:
         """Note the labelled frames of a step. A resumed run tells some steps again; the first answer stays."""
         if step > self._known_until:
-            ids = list(ids)
-            self._steps.extend([step] * len(ids))
-            self._ids.extend(ids)
+            efforts = given if isinstance(given, Mapping) else dict.fromkeys(given, UNKNOWN)
+            for frame, effort in efforts.items():
+                for column, value in zip(self._columns.values(), (step, frame, *effort), strict=True):
+                    column.append(value)
             self._known_until = step
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, StepArrived):
-            for step, ids in event.revealed.items():
-                self.add(step, ids)
+            for step, given in event.revealed.items():
+                self.add(step, given)
         elif isinstance(event, StepLearned) and event.skipped:
             self.forget(event.skipped)
         elif isinstance(event, RunFinished):
@@ -68,23 +88,30 @@ class LabelRecord(BaseSink):
 
     def forget(self, skipped: Iterable[int]) -> None:
         """Drop labels of frames that cannot be read: they were asked for and never given."""
-        kept = ~np.isin(_to_numpy(self._ids), list(skipped))
+        kept = ~np.isin(_to_numpy(self._columns["ids"]), list(skipped))
         if not kept.all():
-            self._steps, self._ids = (array("q", _to_numpy(held)[kept].tolist()) for held in (self._steps, self._ids))
+            self._columns = {
+                name: array(column.typecode, _to_numpy(column)[kept].tolist()) for name, column in self._columns.items()
+            }
 
     def state_dict(self) -> dict[str, Any]:
-        known = {"steps": self._steps[: self.count], "ids": self._ids[: self.count]}
-        return {"until": self._known_until} | {name: torch.tensor(_to_numpy(held)) for name, held in known.items()}
+        known = {name: torch.tensor(_to_numpy(self._known(name))) for name in COLUMNS}
+        return {"until": self._known_until} | known
 
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         self._known_until = state["until"]
-        self._steps, self._ids = (array("q", state[name].tolist()) for name in ("steps", "ids"))
+        # Earlier versions did not note what a label took.
+        unknown = torch.full((len(state["ids"]),), float("nan"), dtype=torch.float64)
+        self._columns = {name: array(kind, state.get(name, unknown).tolist()) for name, kind in COLUMNS.items()}
 
     def write(self) -> None:
         """What was labelled so far."""
         write_json(self.path, {**self.choice, "frames": {str(step): ids for step, ids in self.frames.items()}})
 
+    def _known(self, name: str) -> array[Any]:
+        return self._columns[name][: self.count]
 
-def _to_numpy(numbers: array[int]) -> NDArray[np.int64]:
+
+def _to_numpy(numbers: array[Any]) -> NDArray[Any]:
     """All at once: one by one, a million of them would take longer than a step. A copy, so that more can be added."""
-    return np.frombuffer(numbers, np.int64).copy()
+    return np.frombuffer(numbers, np.int64 if numbers.typecode == "q" else np.float64).copy()

@@ -20,10 +20,16 @@ from leocod.sinks.base import BaseSink
 
 
 class LabelCount(Protocol):
-    """Knows how many frames a person has labelled."""
+    """Knows how many frames a person has labelled, and what that took."""
 
     @property
     def count(self) -> int: ...
+
+    @property
+    def boxes(self) -> int | None: ...
+
+    @property
+    def seconds(self) -> float | None: ...
 
 
 class ResultsFile(BaseSink):
@@ -94,6 +100,8 @@ class ResultsFile(BaseSink):
             **self.about,
             steps=event.steps,
             labelled_frames=self.labels.count,
+            labelled_boxes=self.labels.boxes,
+            labelling_seconds=self.labels.seconds,
             skipped_frames=len(self._skipped),
             skipped_test_frames=self.lost_test_frames,
             refused_steps=self._refused,
