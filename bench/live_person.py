@@ -22,8 +22,9 @@ from harness import ROOT, record
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.evaluation.evaluator import Evaluator
 from leocod.files.run_directory import RunDirectory
+from leocod.live.drawn import DrawnObject
 from leocod.live.learning import build_learner
-from leocod.live.session import DrawnObject, LiveSession
+from leocod.live.session import LiveSession
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.run.config import load_mapping
 from leocod.training.batch import Batch

@@ -15,9 +15,10 @@ from tests.live.serving import PORT, HandSource
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.files.run_directory import RunDirectory
 from leocod.live.access import Access
+from leocod.live.drawn import DrawnObject
 from leocod.live.server import make_app
 from leocod.live.service import LiveService, Messages
-from leocod.live.session import DrawnObject, LiveSession
+from leocod.live.session import LiveSession
 from leocod.run.config import ExperimentConfig, load_mapping
 from leocod.run.layers import overlay
 from leocod.training.gradients import hash_tensors

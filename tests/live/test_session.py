@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
-from leocod.live.session import DrawnObject
+from leocod.live.drawn import DrawnObject
 from leocod.run.experiment import load_learner
 
 

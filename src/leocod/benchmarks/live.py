@@ -33,7 +33,7 @@ class LiveOptions(Settings):
     """Every so many-th label is kept aside: it is never trained on, and AP is measured on it. 0: none."""
     measure_every: int = Field(10, ge=1)
     """Steps from one measurement on the labels that are kept aside to the next."""
-    steps_per_label: int = Field(8, ge=1)
+    steps_per_label: int = Field(2, ge=1)
     """Steps that are learnt for each label, at most, on average: while a person is away, the detector waits and does
     not teach itself."""
     steps_waiting: int = Field(2, ge=1)

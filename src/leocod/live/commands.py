@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leocod.live.corrections import Corrections
+from leocod.live.drawn import DrawnObject
 from leocod.live.exports import export_detector
 from leocod.live.messages import (
     AnyCommand,
@@ -20,7 +21,6 @@ from leocod.live.messages import (
     UndoCommand,
 )
 from leocod.live.service import LiveService
-from leocod.live.session import DrawnObject
 
 
 async def run_command(service: LiveService, command: AnyCommand) -> dict[str, Any]:

@@ -6,7 +6,6 @@ step takes to learn and are made by one thread only.
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,12 +15,13 @@ from threading import RLock
 from typing import cast
 
 from leocod.benchmarks.live import LiveOptions
-from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
+from leocod.errors import InvalidConfig, InvalidData
 from leocod.files.checkpoint import Damaged, read_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
 from leocod.live.book import Book, check_name
 from leocod.live.deployed import Deployed
+from leocod.live.drawn import DrawnObject, clip_boxes
 from leocod.live.frame_store import FrameStore
 from leocod.live.journal import Entry, Journal
 from leocod.live.learning import PERFORMED, LiveLearner, is_stale
@@ -31,22 +31,8 @@ from leocod.stream.budget import Budget
 from leocod.stream.questions import Questions
 from leocod.types import Detections, Frame, Image
 
-MOST_OBJECTS = 300
-"""Boxes of one label, at most."""
-
-SMALLEST = 1.0
-"""Width and height of a box, in pixels, at least."""
-
 PROPOSED_FROM = 0.3
 """Score from which a detection is offered to the person as a box to accept."""
-
-
-@dataclass(frozen=True)
-class DrawnObject:
-    """A box that a person drew or accepted, and what it shows."""
-
-    box: tuple[float, float, float, float]
-    name: str
 
 
 @dataclass(frozen=True)
@@ -176,10 +162,7 @@ class LiveSession:
                 return self.book.keys[key]
             if frame not in self.book.requests:
                 raise InvalidData(f"Frame {frame} wants no label any more: it was labelled, skipped or replaced.")
-            if len(objects) > MOST_OBJECTS:
-                raise InvalidLabels(f"{len(objects)} boxes: a frame may have {MOST_OBJECTS}.")
-            height, width = self.store.read(frame).size
-            boxes = [_clip(one, height, width) for one in objects]
+            boxes = clip_boxes(objects, self.store.read(frame).size)
             numbers, new = self.book.number_names([check_name(one.name) for one in objects])
             number = self.book.next_label
             every = self.options.keep_aside
@@ -292,13 +275,3 @@ class LiveSession:
         """Save, and let go of the journal."""
         self.checkpoint()
         self.journal.close()
-
-
-def _clip(one: DrawnObject, height: int, width: int) -> list[float]:
-    """The part of a box that is in the frame."""
-    x1, y1, x2, y2 = (float(value) for value in one.box)
-    clipped = [max(0.0, min(x1, x2)), max(0.0, min(y1, y2)), min(width, max(x1, x2)), min(height, max(y1, y2))]
-    is_large = clipped[2] - clipped[0] >= SMALLEST and clipped[3] - clipped[1] >= SMALLEST
-    if not (is_large and all(map(math.isfinite, one.box))):
-        raise InvalidLabels(f"A box of '{one.name}' is smaller than a pixel, or outside of the frame. Draw it again.")
-    return [round(float(value), 2) for value in clipped]
