@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
+from leocod.live.corrections import Corrections
 from leocod.live.session import DrawnObject
 from leocod.run.experiment import load_learner
 
@@ -72,6 +73,36 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_had_happened(open_session, 
     assert again.book.labels == labels
     assert again.book.requests == session.book.requests
     person.show(again, 2)
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5, 6])
+def test_classes_that_came_one_by_one_are_learnt_again_so(open_session, person, digest, steps) -> None:
+    session = open_session()
+    for number in range(steps):
+        person.show(session, labels=False)
+        for frame in list(session.book.requests):
+            session.label(frame, [*person.look(frame), DrawnObject((5, 5, 30, 30), f"thing {number}")])
+    person.show(session, labels=False)
+    known = digest(session)
+
+    assert digest(open_session()) == known
+
+
+def test_a_name_that_another_class_had_can_be_given_to_a_new_one(open_session, person, digest) -> None:
+    session = open_session()
+    person.show(session, 5)
+    Corrections(session).rename("mug", "cup")
+    Corrections(session).merge("book", "cup")
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    session.label(frame, [DrawnObject((5, 5, 30, 30), "mug"), DrawnObject((5, 5, 30, 30), "book")])
+    person.show(session, labels=False)
+    known = digest(session)
+
+    again = open_session()
+
+    assert digest(again) == known
+    assert again.learning.learner.classes[-2:] == ("mug", "book")
 
 
 def test_a_label_that_was_taken_before_a_kill_is_learnt_after_it(open_session, person) -> None:

@@ -91,7 +91,8 @@ class LiveLearner:
         pairs = [pair for label in given if (pair := self.load_pair(label)) is not None]
         if not pairs and not self.learned:
             return None
-        self.extend_classes()
+        # As many as there were: with an output more, the same step would teach something else.
+        self.extend_classes(entry["classes"])
         unlabelled = [frame for number in entry["frames"] if (frame := self._load(number, at_hand)) is not None]
         step = Step(
             entry["step"],
@@ -101,13 +102,15 @@ class LiveLearner:
         self.learned += 1
         return self.learner.learn(step)
 
-    def extend_classes(self) -> None:
-        """Give the detectors an output for every class, and every output the name that it has by now."""
+    def extend_classes(self, count: int | None = None) -> None:
+        """Give the detectors an output for every class, or the first so many, and every output its name by now."""
         names = self.book.detector_names
-        if missing := names[len(self.learner.classes) :]:
-            self.learner.extend_classes(missing)
+        # Before there are more: a new class may have the name that another one had.
         for detector in self.detectors:
-            detector.classes = names
+            detector.classes = names[: len(detector.classes)]
+        # One by one: its first weights then depend on its place in the list, and not on which others came with it.
+        for name in names[len(self.learner.classes) : count]:
+            self.learner.extend_classes([name])
 
     def load_pair(self, label: GivenLabel) -> LabelledFrame | None:
         """A labelled frame as a learner takes it; None where the frame is gone."""
@@ -168,7 +171,7 @@ class LiveLearner:
         return {
             "step": self.step,
             "finished": True,
-            "classes": list(self.book.detector_names),
+            "classes": list(self.learner.classes),
             "steps": None,
             "known_classes": None,
             "config": self.config.model_dump(mode="json"),

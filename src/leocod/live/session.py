@@ -140,7 +140,6 @@ class LiveSession:
     def repeat(self, position: int) -> None:
         """Perform the journal again from a position on."""
         again = [entry for number, entry in self.performed if number >= position]
-        self.learning.extend_classes()
         for count, entry in enumerate(again, 1):
             self.learning.perform(entry)
             self.has_forgotten |= entry["kind"] == "forget"
@@ -219,6 +218,7 @@ class LiveSession:
                 "step": step,
                 "frames": [frame.id for frame in frames if frame.id not in asked],
                 "labels": [label.number for label in self.book.list_waiting()],
+                "classes": len(self.book.classes),
                 "asked": asked,
                 "next_frame": first + len(frames),
             }
