@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -55,6 +55,8 @@ class Book:
     """By number, oldest first; without those that were taken back."""
     requests: dict[int, int] = field(default_factory=dict)
     """Frame that wants a label -> the step that it arrived with; oldest first."""
+    asked_again: set[int] = field(default_factory=set)
+    """Frames whose labels were taken back: they give way to new ones last."""
     pinned: set[int] = field(default_factory=set)
     keys: dict[str, int] = field(default_factory=dict)
     """What a page called a label -> its number: a page that has heard no answer sends a label again."""
@@ -105,13 +107,22 @@ class Book:
             if number in self.labels:
                 self.labels[number].step = entry["step"]
         self.requests |= dict.fromkeys(entry["asked"], entry["step"])
-        for frame in list(self.requests)[: -self.most_requests]:
+        self._limit_requests()
+
+    def _limit_requests(self) -> None:
+        """Let the oldest ones go that are too many."""
+        self.asked_again &= self.requests.keys()
+        by_turn = sorted(self.requests, key=lambda frame: frame in self.asked_again)
+        for frame in by_turn[: max(0, len(by_turn) - self.most_requests)]:
             del self.requests[frame]
 
     def _apply_undo(self, entry: Entry) -> None:
         label = self.labels.pop(entry["label"])
         if entry["ask_again"]:
-            self.requests = {label.frame: label.step or self.steps, **self.requests}
+            step = self.steps if label.step is None else label.step
+            self.requests = {label.frame: step, **self.requests}
+            self.asked_again.add(label.frame)
+            self._limit_requests()
 
     def _apply_rename(self, entry: Entry) -> None:
         self.classes[entry["class"]].name = entry["name"]
@@ -144,10 +155,18 @@ class Book:
     @property
     def detector_names(self) -> tuple[str, ...]:
         """A name for every output of the detector, each once, also for classes that are part of others."""
+        given = {known.name for known in self.classes if known.merged_into is None}
         return tuple(
-            known.name if known.merged_into is None else f"{known.name} (now {self.name(number)}, class {number})"
+            known.name if known.merged_into is None else self._name_merged(number, given)
             for number, known in enumerate(self.classes)
         )
+
+    def _name_merged(self, number: int, given: Collection[str]) -> str:
+        name = f"{self.classes[number].name} (now {self.name(number)}, class {number})"
+        # A person may have given this very name.
+        while name in given:
+            name += "'"
+        return name
 
     def number_names(self, names: Sequence[str]) -> tuple[list[int], list[str]]:
         """The class numbers of names, and those names that are new, which get the next numbers."""
