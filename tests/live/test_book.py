@@ -33,6 +33,7 @@ def a_step(step: int, asked: list[int], labels: list[int] | None = None) -> dict
         "step": step,
         "frames": [],
         "labels": labels or [],
+        "classes": 2,
         "asked": asked,
         "next_frame": 16 * (step + 1),
     }
@@ -124,3 +125,34 @@ def test_a_name_is_trimmed() -> None:
 def test_a_name_that_cannot_be_shown_is_refused(name: object) -> None:
     with pytest.raises(InvalidLabels, match="class name"):
         check_name(name)
+
+
+def test_a_frame_whose_label_was_taken_back_gives_way_last_and_there_are_never_too_many(book: Book) -> None:
+    book.apply(a_step(0, [3]))
+    book.apply(a_label(1, 3, [0]))
+    book.apply(a_step(1, [20, 21], [1]))
+
+    book.apply({"kind": "undo", "label": 1, "frame": 3, "step": 1, "goes_back": True, "ask_again": True})
+    assert book.requests == {3: 1, 21: 1}
+
+    book.apply(a_step(2, [40]))
+    assert book.requests == {3: 1, 40: 2}
+
+
+def test_a_frame_that_waited_at_the_first_step_is_asked_for_again_as_of_that_step(book: Book) -> None:
+    book.apply(a_step(0, [3]))
+    book.apply(a_label(1, 3, [0]))
+    book.apply(a_step(1, [], []))
+    book.labels[1].step = 0
+
+    book.apply({"kind": "undo", "label": 1, "frame": 3, "step": 0, "goes_back": True, "ask_again": True})
+
+    assert book.requests == {3: 0}
+
+
+def test_every_output_has_a_name_of_its_own_whatever_names_are_given(book: Book) -> None:
+    book.apply(a_label(1, 3, [2], ["mug (now book, class 0)"]))
+
+    book.apply({"kind": "merge", "class": 0, "into": 1})
+
+    assert book.detector_names == ("mug (now book, class 0)'", "book", "mug (now book, class 0)")

@@ -75,9 +75,9 @@ def test_a_kill_between_the_journal_and_going_back_changes_nothing(open_session,
 
     again = open_session()
     twin = digest(again)
-    # The checkpoint after step 8 knows the label, so an earlier one was used.
+    # The checkpoint after step 8 knows the label, so an earlier one was used, and nobody can go back to that one.
     assert again.learning.step == 7
-    again.learning.remove_checkpoints_from(5)
+    assert [path.name for path in again.learning.list_checkpoints()] == ["step_00003.pt", "step_00000.pt"]
     assert digest(open_session()) == twin
 
 
@@ -177,6 +177,28 @@ def test_a_forgotten_frame_goes_also_when_the_process_ended_in_between(open_sess
     person.show(session, 6)
     frame = session.remembered[0][0]
     Corrections(session).forget(frame)
+
+    again = open_session()
+    again.checkpoint()
+
+    assert not again.store.has(frame)
+    assert len(again.learning.list_checkpoints()) == 1
+
+
+def test_a_forgotten_frame_goes_also_when_the_process_ended_while_it_saved(open_session, person, monkeypatch) -> None:
+    session = open_session()
+    person.show(session, 6)
+    frame = session.remembered[0][0]
+    Corrections(session).forget(frame)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session.learning, "_remove", killed)
+        with pytest.raises(KeyboardInterrupt):
+            session.checkpoint()
+    assert len(session.learning.list_checkpoints()) > 1
 
     again = open_session()
     again.checkpoint()

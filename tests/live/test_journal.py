@@ -33,13 +33,29 @@ def test_a_half_written_last_line_is_cut_off(tmp_path: Path, rest: bytes) -> Non
     assert [entry["frame"] for entry in Journal(file).read()] == [1, 2]
 
 
-@pytest.mark.parametrize("line", [b"no json", b"[1]", b'{"step": 1}', b'{"kind": 3}', b"\xff\xfe"])
+@pytest.mark.parametrize("line", [b"no json", b"[1]", b'{"step": 1}', b'{"kind": 3}', b"\xff\xfe", b"[" * 100_000])
 def test_damage_in_the_middle_names_the_line(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "journal.jsonl"
     file.write_bytes(b'{"kind":"skip","frame":1}\n' + line + b"\n")
 
     with pytest.raises(InvalidRun, match=r"journal.jsonl, line 2: .*Restore the file"):
         list(Journal(file).read())
+
+
+def test_an_entry_that_did_not_reach_the_disk_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.write({"kind": "skip", "frame": 1})
+
+    def fail(file: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("leocod.live.journal.os.fsync", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            journal.write({"kind": "skip", "frame": 2})
+
+    assert journal.write({"kind": "skip", "frame": 3}) == 1
+    assert [entry["frame"] for entry in Journal(tmp_path / "journal.jsonl").read()] == [1, 3]
 
 
 def test_a_number_that_is_none_is_never_written(tmp_path: Path) -> None:

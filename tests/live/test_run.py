@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from leocod.errors import InvalidConfig
-from leocod.live.run import hide_password, load_live_config
+from leocod.live.run import hide_password, is_begun, load_live_config
 
 SMALL = ("--set", "detector.short_side=48", "--set", "benchmark.frames_per_step=3", "--set", "checkpoint.every=3")
 
@@ -41,6 +41,24 @@ def test_a_password_is_not_kept_and_must_be_given_again(tmp_path: Path) -> None:
         load_live_config(tmp_path, [])
     again = load_live_config(tmp_path, [{"benchmark": {"source": "rtsp://me:secret@cam/1"}}])
     assert again.benchmark.options.source == "rtsp://me:secret@cam/1"
+
+
+def test_a_run_that_was_killed_at_once_goes_on_with_what_it_was_given(tmp_path: Path) -> None:
+    first = load_live_config(tmp_path, [{"benchmark": {"source": "rtsp://cam"}, "detector": {"short_side": 48}}])
+    assert not is_begun(tmp_path)
+    (tmp_path / "config.yaml").write_text(first.to_yaml())
+
+    assert is_begun(tmp_path)
+    again = load_live_config(tmp_path, [{"detector": {"short_side": 64}}])
+
+    assert again.benchmark.options.source == "rtsp://cam"
+    assert again.detector.options.short_side == 64
+
+
+def test_another_run_is_not_taken_for_a_live_one(tmp_path: Path) -> None:
+    for text in ("benchmark: {name: wander}", "benchmark: live", "[", ""):
+        (tmp_path / "config.yaml").write_text(text)
+        assert not is_begun(tmp_path)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from leocod.errors import InvalidConfig, InvalidData, InvalidLabels
+from leocod.errors import InvalidConfig, InvalidData, InvalidLabels, InvalidRun
+from leocod.live.corrections import Corrections
 from leocod.live.drawn import DrawnObject
 from leocod.run.experiment import load_learner
 
@@ -74,6 +75,36 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_had_happened(open_session, 
     person.show(again, 2)
 
 
+@pytest.mark.parametrize("steps", [2, 3, 5, 6])
+def test_classes_that_came_one_by_one_are_learnt_again_so(open_session, person, digest, steps) -> None:
+    session = open_session()
+    for number in range(steps):
+        person.show(session, labels=False)
+        for frame in list(session.book.requests):
+            session.label(frame, [*person.look(frame), DrawnObject((5, 5, 30, 30), f"thing {number}")])
+    person.show(session, labels=False)
+    known = digest(session)
+
+    assert digest(open_session()) == known
+
+
+def test_a_name_that_another_class_had_can_be_given_to_a_new_one(open_session, person, digest) -> None:
+    session = open_session()
+    person.show(session, 5)
+    Corrections(session).rename("mug", "cup")
+    Corrections(session).merge("book", "cup")
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    session.label(frame, [DrawnObject((5, 5, 30, 30), "mug"), DrawnObject((5, 5, 30, 30), "book")])
+    person.show(session, labels=False)
+    known = digest(session)
+
+    again = open_session()
+
+    assert digest(again) == known
+    assert again.learning.learner.classes[-2:] == ("mug", "book")
+
+
 def test_a_label_that_was_taken_before_a_kill_is_learnt_after_it(open_session, person) -> None:
     session = open_session()
     person.show(session, labels=False)
@@ -98,6 +129,77 @@ def test_a_damaged_checkpoint_is_passed_over(open_session, person, digest) -> No
 
     assert digest(again) == known
     assert any("cannot be loaded" in text for text in told)
+
+
+def test_a_damaged_old_checkpoint_does_not_keep_new_ones_from_being_saved(open_session, person) -> None:
+    session = open_session()
+    person.show(session, 9)
+    session.learning.list_checkpoints()[-1].write_bytes(b"no checkpoint")
+
+    again = open_session()
+    again.checkpoint()
+    person.show(again, 4)
+
+    assert again.learning.list_checkpoints()[0].name == "step_00011.pt"
+
+
+def test_a_run_that_was_killed_before_its_first_checkpoint_can_still_go_back(open_session, person) -> None:
+    session = open_session()
+    session.learning.list_checkpoints()[0].unlink()
+
+    again = open_session()
+    person.show(again, 2)
+
+    assert "learnt 2 steps again" in Corrections(again).undo(1)
+
+
+def test_a_frame_that_a_loss_of_power_has_damaged_is_not_asked_for(open_session, person) -> None:
+    session = open_session()
+    person.show(session, 2, labels=False)
+    first, second = session.book.requests
+    session.store.path(first).write_bytes(b"")
+
+    again = open_session()
+
+    assert set(again.proposals) == {second}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind":"later"}',
+        '{"kind":"label"}',
+        '{"kind":"undo","label":9,"frame":1,"step":null,"goes_back":false,"ask_again":true}',
+        '{"kind":"rename","class":99,"name":"pen"}',
+        '{"kind":"step","step":"x"}',
+    ],
+)
+def test_an_entry_that_does_not_fit_is_named(open_session, line) -> None:
+    session = open_session()
+    with session.journal.file.open("a") as file:
+        file.write(line + "\n")
+
+    with pytest.raises(InvalidRun, match=r"journal.jsonl, line 2: .* does not fit here"):
+        open_session()
+
+
+def test_measuring_does_not_mind_a_label_that_comes_meanwhile(open_session, person, monkeypatch) -> None:
+    session = open_session(
+        benchmark={"keep_aside": 1, "measure_every": 1, "frames_per_step": 3}, labels={"per_step": 2}
+    )
+    person.show(session)
+    person.show(session, labels=False)
+    load = session.learning.load_pair
+
+    def label_meanwhile(label):
+        for frame in list(session.book.requests):
+            person.label(session, frame)
+        return load(label)
+
+    monkeypatch.setattr(session.learning, "load_pair", label_meanwhile)
+    person.show(session, labels=False)
+
+    assert session.learning.accuracy
 
 
 def test_the_same_label_sent_twice_is_taken_once(open_session, person) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -108,13 +108,19 @@ class Book:
             if number in self.labels:
                 self.labels[number].step = entry["step"]
         self.requests |= dict.fromkeys(entry["asked"], entry["step"])
+        self._limit_requests()
+
+    def _limit_requests(self) -> None:
+        """Let those go that are too many, but not the first few, which the person may be working on."""
         while len(self.requests) > self.most_requests:
             del self.requests[list(self.requests)[min(WORKED_ON, self.most_requests // 2)]]
 
     def _apply_undo(self, entry: Entry) -> None:
         label = self.labels.pop(entry["label"])
         if entry["ask_again"]:
-            self.requests = {label.frame: label.step or self.steps, **self.requests}
+            step = self.steps if label.step is None else label.step
+            self.requests = {label.frame: step, **self.requests}
+            self._limit_requests()
 
     def _apply_rename(self, entry: Entry) -> None:
         self.classes[entry["class"]].name = entry["name"]
@@ -147,10 +153,18 @@ class Book:
     @property
     def detector_names(self) -> tuple[str, ...]:
         """A name for every output of the detector, each once, also for classes that are part of others."""
+        given = {known.name for known in self.classes if known.merged_into is None}
         return tuple(
-            known.name if known.merged_into is None else f"{known.name} (now {self.name(number)}, class {number})"
+            known.name if known.merged_into is None else self._name_merged(number, given)
             for number, known in enumerate(self.classes)
         )
+
+    def _name_merged(self, number: int, given: Collection[str]) -> str:
+        name = f"{self.classes[number].name} (now {self.name(number)}, class {number})"
+        # A person may have given this very name.
+        while name in given:
+            name += "'"
+        return name
 
     def number_names(self, names: Sequence[str]) -> tuple[list[int], list[str]]:
         """The class numbers of names, and those names that are new, which get the next numbers."""

@@ -105,7 +105,9 @@ class Corrections:
         self.session.publish()
 
     def _find_remembered(self, frame: int) -> int:
-        remembered = {known.id for known, _ in self.session.learning.learner.remembered_frames()}
-        if frame not in remembered and frame not in {label.frame for label in self.session.book.labels.values()}:
+        known = {frame.id for frame, _ in self.session.learning.learner.remembered_frames()}
+        with self.session.lock:
+            known |= {label.frame for label in self.session.book.labels.values()}
+        if frame not in known:
             raise InvalidData(f"Frame {frame} is not remembered.")
         return frame

@@ -47,8 +47,15 @@ class Journal:
         if self._open is None:
             self._open = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             sync(self.file.parent)
-        append(self._open, json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n")
-        os.fsync(self._open)
+        line = json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        before = os.fstat(self._open).st_size
+        append(self._open, line)
+        try:
+            os.fsync(self._open)
+        except OSError:
+            # Nobody will be told that it was taken.
+            os.ftruncate(self._open, before)
+            raise
         self.length += 1
         return self.length - 1
 
@@ -58,14 +65,18 @@ class Journal:
             os.close(self._open)
             self._open = None
 
+    def make_error(self, number: int, problem: str) -> InvalidRun:
+        """An error that names an entry, for one that is not what leocod has written."""
+        return InvalidRun(
+            f"{one_line(self.file)}, line {number + 1}: {one_line(problem)}. Restore the file from a copy, or start a "
+            "new run."
+        )
+
     def _parse(self, line: bytes) -> Entry:
         try:
             entry = json.loads(line)
             if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
                 raise ValueError("no entry with a kind")
-        except ValueError as error:
-            raise InvalidRun(
-                f"{one_line(self.file)}, line {self.length}: {one_line(error)}. Restore the file from a copy, or start "
-                "a new run."
-            ) from error
+        except (ValueError, RecursionError) as error:
+            raise self.make_error(self.length - 1, str(error)) from error
         return entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,6 +54,8 @@ class LiveLearner:
         self.accuracy: list[dict[str, Any]] = []
         """Measurements: `step`, `labels` given by then, `ap` in points."""
         self.ap_by_class: dict[int, float] = {}
+        self.positions: dict[Path, int] = {}
+        """Checkpoints that can be gone back to -> where in the journal each of them is."""
 
     @property
     def known_classes(self) -> tuple[str, ...]:
@@ -95,8 +97,9 @@ class LiveLearner:
         most = cast(LiveOptions, self.config.benchmark.options).steps_per_label * self.labels_learned
         if not pairs and self.learned >= most:
             return None
-        self.extend_classes()
-        unlabelled = [frame for number in entry["frames"] if (frame := self._load(number, at_hand)) is not None]
+        # As many as there were: with an output more, the same step would teach something else.
+        self.extend_classes(entry["classes"])
+        unlabelled = [frame for number in entry["frames"] if (frame := self.load_frame(number, at_hand)) is not None]
         step = Step(
             entry["step"],
             (*unlabelled, *(frame for frame, _ in pairs)),
@@ -106,23 +109,25 @@ class LiveLearner:
         self.labels_learned += len(pairs)
         return self.learner.learn(step)
 
-    def extend_classes(self) -> None:
-        """Give the detectors an output for every class, and every output the name that it has by now."""
+    def extend_classes(self, count: int | None = None) -> None:
+        """Give the detectors an output for every class, or the first so many, and every output its name by now."""
         names = self.book.detector_names
-        if missing := names[len(self.learner.classes) :]:
-            self.learner.extend_classes(missing)
+        # Before there are more: a new class may have the name that another one had.
         for detector in self.detectors:
-            detector.classes = names
+            detector.classes = names[: len(detector.classes)]
+        # One by one: its first weights then depend on its place in the list, and not on which others came with it.
+        for name in names[len(self.learner.classes) : count]:
+            self.learner.extend_classes([name])
 
     def load_pair(self, label: GivenLabel) -> LabelledFrame | None:
         """A labelled frame as a learner takes it; None where the frame is gone."""
-        frame = self._load(label.frame, {})
+        frame = self.load_frame(label.frame)
         return None if frame is None else (frame, self._to_labels(label))
 
-    def _load(self, number: int, at_hand: Mapping[int, Frame]) -> Frame | None:
-        """None for a frame that is gone: somebody may have removed the file."""
+    def load_frame(self, number: int, at_hand: Mapping[int, Frame] | None = None) -> Frame | None:
+        """None for a frame that is gone: somebody may have removed the file, or a loss of power has damaged it."""
         try:
-            return at_hand.get(number) or self.store.read(number)
+            return (at_hand or {}).get(number) or self.store.read(number)
         except InvalidFrame:
             return None
 
@@ -141,9 +146,9 @@ class LiveLearner:
         """What the deployed detector finds, in the classes that there are by now."""
         return [resolve_detections(found, self.resolve) for found in self.learner.predict(images)]
 
-    def measure(self) -> None:
-        """AP50 on the labels that are kept aside."""
-        aside = [pair for label in self.book.list_kept_aside()[-MOST_MEASURED:] if (pair := self.load_pair(label))]
+    def measure(self, labels: Sequence[GivenLabel]) -> None:
+        """AP50 on labels that are kept aside."""
+        aside = [pair for label in labels[-MOST_MEASURED:] if (pair := self.load_pair(label))]
         if not aside:
             return
         self.extend_classes()
@@ -165,16 +170,26 @@ class LiveLearner:
         self.extend_classes()
         path = self.directory.checkpoints / f"{format_step(max(self.step, 0))}{ENDING}"
         write_checkpoint(path, self._state(position))
+        self.positions[path] = position
         kept = 1 if forget_earlier else self.config.checkpoint.keep
-        for old in list_by_step(self.directory.checkpoints, ENDING)[:-kept]:
-            old.unlink()
+        for old in self.list_checkpoints()[kept:]:
+            self._remove(old)
         return path
+
+    def _remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self.positions.pop(path, None)
+
+    @property
+    def oldest_position(self) -> int:
+        """Where in the journal the oldest checkpoint is: what comes after it may have to be performed again."""
+        return min(self.positions.values(), default=0)
 
     def _state(self, position: int) -> dict[str, Any]:
         return {
             "step": self.step,
             "finished": True,
-            "classes": list(self.book.detector_names),
+            "classes": list(self.learner.classes),
             "steps": None,
             "known_classes": None,
             "config": self.config.model_dump(mode="json"),
@@ -202,30 +217,40 @@ class LiveLearner:
         torch.set_rng_state(state["torch_random"])
         return int(live["position"])
 
+    def load_newest(self, entries: Sequence[tuple[int, Entry]], warn: Callable[[str], None]) -> int:
+        """Go back to the newest checkpoint. Returns the position from which to go on; 0: there is none."""
+        newest = None
+        for path, state in self._read_checkpoints(warn):
+            if is_stale(state, entries):
+                # Else a later going back could meet the label that was taken back.
+                self._remove(path)
+                continue
+            self.positions[path] = int(state["live"]["position"])
+            newest = newest or state
+        return 0 if newest is None else self.load(newest)
+
     def list_checkpoints(self) -> list[Path]:
         """Every checkpoint, newest first."""
         return list_by_step(self.directory.checkpoints, ENDING)[::-1]
 
-    def find_state_before(self, step: int) -> dict[str, Any] | None:
-        """The newest state from before a step; None: there is none any more. Later ones are removed."""
+    def _read_checkpoints(self, warn: Callable[[str], None]) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Those that are whole, newest first."""
         for path in self.list_checkpoints():
             try:
-                state = read_checkpoint(path)
-            except Damaged:
-                continue
-            if state["step"] < step:
-                return state
-        return None
+                yield path, read_checkpoint(path)
+            except Damaged as error:
+                warn(f"{error} It is passed over.")
+
+    def find_state_before(self, step: int) -> dict[str, Any] | None:
+        """The newest state from before a step; None: there is none any more."""
+        states = (state for _, state in self._read_checkpoints(warn=lambda text: None))
+        return next((state for state in states if state["step"] < step), None)
 
     def remove_checkpoints_from(self, step: int) -> None:
-        """Remove the checkpoints that know a step."""
-        for path in self.list_checkpoints():
-            try:
-                known = read_checkpoint(path)["step"] >= step
-            except Damaged:
-                known = True
-            if known:
-                path.unlink()
+        """Remove the checkpoints that know a step, and those that nobody can read."""
+        known = {path for path, state in self._read_checkpoints(warn=lambda text: None) if state["step"] < step}
+        for path in set(self.list_checkpoints()) - known:
+            self._remove(path)
 
 
 def is_stale(state: Mapping[str, Any], entries: Iterable[tuple[int, Entry]]) -> bool:

@@ -16,7 +16,7 @@ from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig
 from leocod.files.addresses import hide_secrets, is_address
 from leocod.files.atomic import write_json, write_text
-from leocod.files.documents import parse_mapping
+from leocod.files.documents import parse_mapping, read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.live.access import Access
 from leocod.live.server import LONGEST_MESSAGE, make_app
@@ -33,10 +33,10 @@ JOURNAL = "journal.jsonl"
 
 def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]) -> ExperimentConfig:
     """The config of a live run that is there already, or of a new one, with layers over it."""
-    if directory is not None and (directory / JOURNAL).exists():
-        stored = load_run_config(RunDirectory.open(directory).config)
+    if directory is not None and is_begun(directory):
         asked = load_run_config(RunDirectory.open(directory).config, layers)
-        _refuse_changes(stored, asked, directory)
+        if (directory / JOURNAL).exists():
+            _refuse_changes(load_run_config(RunDirectory.open(directory).config), asked, directory)
         source = cast(LiveOptions, asked.benchmark.options).source
         if is_address(source) and "***" in source:
             raise InvalidConfig(
@@ -53,6 +53,16 @@ def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]
     if config.benchmark.name != "live":
         raise InvalidConfig("`leocod live` learns from a source, not from a benchmark: leave out benchmark.name.")
     return config
+
+
+def is_begun(directory: Path) -> bool:
+    """Whether a live run was begun there. One that was killed at once has its config and nothing else."""
+    if (directory / JOURNAL).exists():
+        return True
+    try:
+        return bool(read_yaml(directory / "config.yaml")["benchmark"]["name"] == "live")
+    except (InvalidConfig, KeyError, TypeError):
+        return False
 
 
 def _refuse_changes(stored: ExperimentConfig, asked: ExperimentConfig, directory: Path) -> None:
@@ -73,7 +83,7 @@ def serve(
 ) -> None:
     """Run until somebody asks it to stop. `tell` gets the lines that a person should read."""
     options = cast(LiveOptions, config.benchmark.options)
-    begun = (path / JOURNAL).exists()
+    begun = is_begun(path)
     directory = RunDirectory.open(path) if begun else RunDirectory.create(path)
     messages = Messages()
     with directory.lock(), _bind(address, port) as bound:

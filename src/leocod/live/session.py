@@ -16,7 +16,6 @@ from typing import cast
 
 from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig, InvalidData
-from leocod.files.checkpoint import Damaged, read_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
 from leocod.live.book import Book, check_name
@@ -24,7 +23,7 @@ from leocod.live.deployed import Deployed
 from leocod.live.drawn import DrawnObject, clip_boxes
 from leocod.live.frame_store import FrameStore
 from leocod.live.journal import Entry, Journal
-from leocod.live.learning import PERFORMED, LiveLearner, is_stale
+from leocod.live.learning import PERFORMED, LiveLearner
 from leocod.run.config import ExperimentConfig
 from leocod.run.experiment import Seeds
 from leocod.stream.budget import Budget
@@ -95,44 +94,39 @@ class LiveSession:
 
     def _begin(self, classes: Sequence[str]) -> None:
         entries = list(enumerate(self.journal.read()))
+        for number, entry in entries:
+            try:
+                self.book.apply(entry)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise self.journal.make_error(number, f"'{entry['kind']}' does not fit here ({error!r})") from error
         if not entries:
             names = self.learning.known_classes
             new = [name for name in map(check_name, classes) if name not in names]
             if len(set(new)) < len(new):
                 raise InvalidConfig(f"--classes names '{next(n for n in new if new.count(n) > 1)}' twice.")
             self.note({"kind": "begin", "classes": [*names, *new], "from_start": len(names)})
+        if self.journal.length == 1:
+            # New, or ended before there was a step: what can be gone back to is the start.
             self.learning.extend_classes()
             self.learning.save(self.journal.length)
-            return
-        for _, entry in entries:
-            self.book.apply(entry)
-        self._restore(entries)
+        else:
+            self._restore(entries)
 
     def _restore(self, entries: Sequence[tuple[int, Entry]]) -> None:
         """The learner as it was: the newest checkpoint, and what was learnt after it once more."""
-        position = 0
-        for path in self.learning.list_checkpoints():
-            try:
-                state = read_checkpoint(path)
-            except Damaged as error:
-                self.tell("warning", f"{error} The one before is used.")
-                continue
-            if not is_stale(state, entries):
-                position = self.learning.load(state)
-                break
+        position = self.learning.load_newest(entries, warn=lambda text: self.tell("warning", text))
         self.performed = [(number, entry) for number, entry in entries if entry["kind"] in PERFORMED]
         self.repeat(position)
-        for frame in self.book.requests:
-            if self.store.has(frame):
-                self.propose([self.store.read(frame)])
+        # An earlier checkpoint may hold it, if the process ended before that was removed.
+        oldest = self.learning.oldest_position
+        self.has_forgotten = any(entry["kind"] == "forget" and number >= oldest for number, entry in entries)
+        self.propose([one for frame in self.book.requests if (one := self.learning.load_frame(frame)) is not None])
 
     def repeat(self, position: int) -> None:
         """Perform the journal again from a position on."""
         again = [entry for number, entry in self.performed if number >= position]
-        self.learning.extend_classes()
         for count, entry in enumerate(again, 1):
             self.learning.perform(entry)
-            self.has_forgotten |= entry["kind"] == "forget"
             if count % 10 == 0:
                 self.tell("info", f"Learning again: {count} of {len(again)} steps.")
         self.learning.extend_classes()
@@ -208,6 +202,7 @@ class LiveSession:
                 "step": step,
                 "frames": [frame.id for frame in frames if frame.id not in asked],
                 "labels": [label.number for label in self.book.list_waiting()],
+                "classes": len(self.book.classes),
                 "asked": asked,
                 "next_frame": first + len(frames),
             }
@@ -223,7 +218,9 @@ class LiveSession:
             self.publish()
         self.propose([frame for frame in frames if frame.id in asked])
         if (step + 1) % self.options.measure_every == 0:
-            self.learning.measure()
+            with self.lock:
+                aside = self.book.list_kept_aside()
+            self.learning.measure(aside)
         if (step + 1) % self.config.checkpoint.every == 0:
             self.checkpoint()
 
@@ -253,17 +250,13 @@ class LiveSession:
             position = self.journal.length
         path = self.learning.save(position, forget_earlier=self.has_forgotten)
         self.has_forgotten = False
-        oldest = self._read_oldest_position()
         with self.lock:
-            self.performed = [pair for pair in self.performed if pair[0] >= oldest]
+            self.performed = [pair for pair in self.performed if pair[0] >= self.learning.oldest_position]
             wanted = {label.frame for label in self.book.labels.values()} | set(self.book.requests)
             wanted |= {frame for _, entry in self.performed for frame in entry.get("frames", ())}
             wanted |= {frame for _, entry in self.performed for frame in entry.get("asked", ())}
             self.store.keep_only(wanted)
         return path
-
-    def _read_oldest_position(self) -> int:
-        return int(read_checkpoint(self.learning.list_checkpoints()[-1])["live"]["position"])
 
     def publish(self) -> None:
         """Show what was learnt: to those who look at the picture, and to those who look at the memory."""
