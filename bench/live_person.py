@@ -11,13 +11,14 @@ start trained on all of them, as often as the live learner was, and then tested 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from harness import ROOT, record
+from harness import ROOT, record, table
 
 from leocod.benchmarks.wander import Wander, WanderOptions
 from leocod.evaluation.evaluator import Evaluator
@@ -107,10 +108,9 @@ def hold_session(labeller: str, minutes: float, seed: int, per_step: int) -> lis
                 session.label(frame, answer, seconds=seconds)
             if (step + 1) % max(1, steps // 10) == 0:
                 points.append(measure(session, evaluator, order, labeller, seed, step + 1, person.spent))
-                print(points[-1], flush=True)
+                print(points[-1], file=sys.stderr, flush=True)
             truth = {number: labels for number, labels in truth.items() if number in session.book.requests}
         points.append(learn_offline(session, evaluator, order, labeller, seed, person.spent))
-        print(points[-1], flush=True)
         session.journal.close()
     return points
 
@@ -174,6 +174,10 @@ def main() -> None:
     options = parser.parse_args()
     options.out = options.out or ROOT / "results" / "live" / f"{options.labeller}-seed{options.seed}.json"
     points = hold_session(options.labeller, options.minutes, options.seed, options.per_step)
+    heads = ("labeller", "minute", "labels", "boxes", "person_seconds", "ap50")
+    print(table(heads, [[point[head] for head in heads] for point in points]))
+    live, offline = points[-2]["ap50"], points[-1]["ap50"]
+    print(f"AP50 live {live:.2f}, the same labels offline {offline:.2f}.")
     record(options, {"points": points})
 
 

@@ -17,7 +17,7 @@ from leocod.live.run import load_live_config, serve
 RUN = Path("runs/live_from_video")
 
 
-def main(video: str, run: Path = RUN, port: int = 8008) -> Path | None:
+def main(video: str, run: Path = RUN, port: int = 0) -> Path | None:
     """Serve the page until Ctrl-C; then write the detector. Without a label there is none to write."""
     config = load_live_config(run, [{"benchmark": {"source": video, "loop": True}}, {"labels": {"per_step": 2}}])
     serve(config, run, classes=["mug", "kettle"], port=port, tell=print)

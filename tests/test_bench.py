@@ -25,6 +25,7 @@ SMALLEST = {
         *("--rounds", "1", "--warm-up", "0", "--most-classes", "100", "--most-frames", "16"),
         *("--memory-steps", "1", "--young", "0", "--old", "1"),
     ],
+    "live_person": ["--minutes", "0.2"],
     "memory": ["--rounds", "1", "--times", "2"],
     "parts": ["--rounds", "1"],
     "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "0"],

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import av
 import pytest
 from digests import digests
 from typer.testing import CliRunner
 
-from leocod import BaseSink, StepArrived, start_run
+from leocod import BaseSink, StepArrived, Wander, WanderOptions, start_run
 from leocod.cli.main import app
 from leocod.errors import SourceAway
 
@@ -158,3 +164,38 @@ def test_ones_own_detector_runs_by_its_name(tmp_path, strategy):
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
 def test_every_example_is_short(example):
     assert len(example.read_text().splitlines()) < 40
+
+
+@pytest.mark.slow
+def test_a_video_is_learnt_from_live_and_the_detector_exported(tmp_path):
+    film = tmp_path / "film.mp4"
+    with av.open(str(film), "w") as container:
+        stream = container.add_stream("mpeg4", rate=20)
+        stream.width, stream.height, stream.pix_fmt = 128, 96, "yuv420p"
+        for frame, _ in Wander(WanderOptions(steps=2), seed=0).frames_of(0):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame.image(), format="rgb24")))
+        container.mux(stream.encode())
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "live_from_video.py"), str(film)],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        while "browser" not in (line := process.stdout.readline()):
+            assert line
+        frames = tmp_path / "runs" / "live_from_video" / "frames"
+        ends = time.monotonic() + 120
+        while len(list(frames.glob("*.jpg"))) < 32:
+            assert time.monotonic() < ends
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert process.returncode == 0, told
+    assert (tmp_path / "runs" / "live_from_video" / "detector.safetensors").exists()

@@ -77,6 +77,13 @@ class Page:
         chain.move_by_offset(int((end[0] - start[0]) * width / 2), int((end[1] - start[1]) * height / 2))
         chain.release().perform()
 
+    def name(self, name: str) -> None:
+        """Name the box that is picked."""
+        field = self.find("name-input")
+        field.click()
+        field.clear()
+        field.send_keys(name, Keys.ENTER)
+
     def answer(self, *keys: str) -> None:
         """Answer the request that is shown, and wait until another one is."""
         shown = self.find("frame-title").text
@@ -127,8 +134,7 @@ def test_a_box_drawn_by_mouse_with_a_new_name_is_learnt_and_found_again(page: Pa
         for _ in range(len(page.driver.find_elements(By.CSS_SELECTOR, '[data-testid="box"]'))):
             page.press(Keys.TAB, Keys.DELETE)
         page.draw((-0.10, 0.05), (0.12, 0.45))
-        page.press("e")
-        page.find("name-input").send_keys("thimble", Keys.ENTER)
+        page.name("thimble")
         before = page.state()["counters"]["labels"]
         page.press(Keys.ENTER)
         page.wait(lambda before=before: page.state()["counters"]["labels"] > before)
@@ -167,8 +173,7 @@ def test_a_reload_midway_loses_nothing(page: Page) -> None:
     page.wait(lambda: page.state()["requests"])
     page.find("stage")
     page.draw((-0.1, -0.1), (0.1, 0.2))
-    page.press("e")
-    page.find("name-input").send_keys("thimble", Keys.ENTER)
+    page.name("thimble")
     page.wait(lambda: "thimble" in page.find("boxes").text)
 
     page.driver.refresh()

@@ -89,15 +89,17 @@ def read_state(address: str) -> Any:
 
 
 @pytest.mark.slow
-def test_it_serves_its_state_saves_on_ctrl_c_and_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_its_state_saves_when_asked_to_stop_and_goes_on(tmp_path: Path, asked: signal.Signals) -> None:
     run = tmp_path / "run"
     with running(run, *SMALL, "--classes", "thimble") as (process, address):
         ends = time.monotonic() + 120
         while not read_state(address)["requests"]:
             assert time.monotonic() < ends
             time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked)
         rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
     assert f"Go on with: leocod live --run {run}" in rest
 
     with running(run) as (_, address):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from threading import Event
@@ -148,4 +150,10 @@ def _run_server(service: LiveService, access: Access, bound: socket.socket) -> N
         ws_max_size=2 * LONGEST_MESSAGE,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[bound])
+    # When it has shut down, uvicorn sends itself the signal that ended it: what comes after must still be done.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[bound])
+    finally:
+        signal.signal(signal.SIGTERM, before)
