@@ -24,6 +24,8 @@ const STATES = [
   ["placing", "busy", async (page) => page.keyboard.press("d")],
   ["zoomed", "busy", zoomIn],
   ["acknowledged", "busy", async (page) => page.keyboard.press("Enter")],
+  ["crowded", "crowded", pickBox],
+  ["crowded-classes", "crowded", click("tab-classes")],
   ["empty", "empty", async () => {}],
   ["fresh", "fresh", async () => {}],
   ["paused", "paused", async () => {}],
@@ -75,7 +77,7 @@ async function takePicture(browser, [name, scenario, act], size, scheme) {
     (message) => ["error", "warn"].includes(message.type()) && console.log(`${name}: ${message.text()}`),
   );
   await page.goto(mock.url);
-  await page.waitForSelector(["busy", "paused", "lost", "taking-back"].includes(scenario) ? "#surface" : ".live.large");
+  await page.waitForSelector(["empty", "fresh", "ended"].includes(scenario) ? ".live.large" : "#surface");
   await new Promise((resolve) => setTimeout(resolve, 700));
   await act(page, mock);
   await new Promise((resolve) => setTimeout(resolve, 500));

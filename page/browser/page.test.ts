@@ -114,7 +114,7 @@ test("a box is drawn with the mouse, named with a new name, and sent in pixels o
   await drag([0.6, 0.1], [0.8, 0.3]);
   await until(async () => (await boxNames()).includes(""), "the box is there");
 
-  // The field has the focus: a new box wants a name.
+  await page.keyboard.press("e");
   await page.keyboard.type("spoon");
   await page.keyboard.press("Enter");
   await until(async () => (await boxNames()).includes("spoon"), "the box has its name");
@@ -132,7 +132,8 @@ test("a drag that leaves the picture ends at its edge, drawn also while another 
   await page.keyboard.press("Tab");
   await drag([0.7, 0.6], [1.4, 1.3]);
   await until(async () => (await boxNames()).includes(""), "the box is there");
-  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+  expect(await text("hint")).toContain("no name yet");
   await page.keyboard.press("1");
   await page.keyboard.press("Enter");
   await until(() => labels().length === 1, "the label arrives");
@@ -244,6 +245,7 @@ test("a label whose answer was lost is sent again with the same key, and taken o
 
 test("a draft survives a reload", async () => {
   await drag([0.6, 0.1], [0.8, 0.3]);
+  await page.keyboard.press("e");
   await page.keyboard.type("spoon");
   await page.keyboard.press("Enter");
   await until(async () => (await boxNames()).includes("spoon"), "the box has its name");
@@ -350,6 +352,34 @@ test.each([
         })
         .map((one) => one.outerHTML),
     }));
+    const overlaps = await page.evaluate(() => {
+      const cards = [...document.querySelectorAll(".top-bar, .counters, .card")];
+      const areas = cards.map((card) => ({ name: card.className, ...card.getBoundingClientRect().toJSON() }));
+      return areas.flatMap((one, place) =>
+        areas
+          .slice(place + 1)
+          .filter((other) => one.left < other.right && other.left < one.right)
+          .filter((other) => one.top < other.bottom && other.top < one.bottom)
+          .map((other) => `${one.name} / ${other.name}`),
+      );
+    });
     expect(overflow).toEqual({ right: 0, below: 0, outside: [] });
+    expect(overlaps).toEqual([]);
   }
+});
+
+test("the very first box of a run is drawn, named and sent without the mouse leaving the picture", async () => {
+  await mock.stop();
+  mock = await startMock({ scenario: "first" });
+  await page.goto(mock.url);
+  await page.waitForSelector("#surface");
+  await drag([0.3, 0.3], [0.5, 0.6]);
+  await until(async () => (await boxNames()).includes(""), "the box is there");
+
+  await page.keyboard.type("Becher ☕");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+
+  await until(() => labels().length === 1, "the label arrives");
+  expect(labels()[0]?.objects.map(({ name }) => name)).toEqual(["Becher ☕"]);
 });

@@ -2,8 +2,9 @@
 
 import jpeg from "jpeg-js";
 
-export const HEIGHT = 480;
-export const WIDTH = 768;
+/** MOCK_UPRIGHT turns the camera: to see how the page looks with the video of a phone. */
+export const HEIGHT = process.env.MOCK_UPRIGHT ? 768 : 480;
+export const WIDTH = process.env.MOCK_UPRIGHT ? 432 : 768;
 
 const THINGS = [
   { name: "mug", colour: [196, 74, 62], w: 92, h: 104, draw: drawMug },

@@ -1,10 +1,11 @@
 /** A made-up run that answers commands as the contract says. Only for development. */
 
+import { makeAccuracy, makeClasses, makeCrowd, makeMessages } from "./past.mjs";
 import { drawJpeg, HEIGHT, thingsAt, thingsOf, WIDTH } from "./pictures.mjs";
 
 const seconds = () => Date.now() / 1000;
 
-/** `scenario`: busy (default), empty, paused, lost, ended, taking-back, fresh. */
+/** `scenario`: busy (default), empty, fresh (nothing yet), first (the first frame is asked for), crowded, paused, lost, taking-back, ended. */
 export class Run {
   constructor(scenario = "busy") {
     this.scenario = scenario;
@@ -22,15 +23,18 @@ export class Run {
       this.status = "busy";
       this.activity = "Label 24 is being taken back: step 310 of 352 is learnt again.";
     }
-    this.classes = scenario === "fresh" ? [] : makeClasses();
+    this.isNew = scenario === "fresh" || scenario === "first";
+    this.classes = this.isNew ? [] : makeClasses();
     this.requests = [];
     this.labels = [];
     this.memory = [];
-    this.exports = scenario === "fresh" ? [] : ["kitchen-step-300.safetensors"];
-    this.accuracy = scenario === "fresh" ? [] : makeAccuracy();
+    this.exports = this.isNew ? [] : ["kitchen-step-300.safetensors"];
+    this.accuracy = this.isNew ? [] : makeAccuracy();
     this.messages = makeMessages(scenario);
-    if (scenario !== "fresh") this.fillMemory();
-    if (!["empty", "fresh", "ended"].includes(scenario)) for (let index = 0; index < 6; index++) this.ask();
+    if (scenario === "crowded") this.classes.push(...makeCrowd());
+    if (!this.isNew) this.fillMemory();
+    const asked = { empty: 0, fresh: 0, first: 1, ended: 0, crowded: 16 }[scenario] ?? 6;
+    for (let index = 0; index < asked; index++) this.ask();
   }
 
   /** The time in the made-up world: stands still in tests if `MOCK_STILL` is set. */
@@ -55,12 +59,21 @@ export class Run {
   ask() {
     const { frame, things } = this.keepFrame();
     const proposals = things
-      .filter((thing) => thing.name !== "plant")
-      .map(({ name, box }, index) => ({ name, box: wobble(box, index), score: 0.93 - 0.14 * index }));
+      .filter((thing) => thing.name !== "plant" && !this.isNew)
+      .map(({ name, box }, index) => ({
+        name: this.rename(name),
+        box: wobble(box, index),
+        score: 0.93 - 0.14 * index,
+      }));
     const step = Math.round(frame / 4);
     this.requests.push({ frame, step, size: [HEIGHT, WIDTH], asked: seconds() - 8, proposals });
     this.requests = this.requests.slice(-16);
     this.changed = true;
+  }
+
+  /** In a crowd, names are long. */
+  rename(name) {
+    return this.scenario === "crowded" && name === "book" ? this.classes[6].name : name;
   }
 
   fillMemory() {
@@ -77,7 +90,7 @@ export class Run {
   }
 
   state() {
-    const isFresh = this.scenario === "fresh";
+    const isFresh = this.isNew;
     return {
       run: { name: "kitchen", directory: "runs/kitchen", source: "camera 0", detector: "tiny", version: "0.9.0" },
       status: this.status,
@@ -247,39 +260,4 @@ function wobble([x1, y1, x2, y2], by) {
   const d = 4 * Math.sin(by * 2.3 + 1);
   const box = [x1 - 3 + d, y1 - 4 - d, x2 + 5 - d, y2 + 3 + d];
   return box.map((value, index) => Math.round(Math.max(0, Math.min(value, index % 2 ? HEIGHT : WIDTH)) * 10) / 10);
-}
-
-function makeClasses() {
-  const now = seconds();
-  return [
-    { name: "mug", labels: 14, boxes: 17, last_seen: now - 1, ap: 81.4, from_start: false },
-    { name: "bottle", labels: 11, boxes: 12, last_seen: now - 4, ap: 74.9, from_start: false },
-    { name: "ball", labels: 9, boxes: 9, last_seen: now - 2, ap: 88.2, from_start: false },
-    { name: "book", labels: 8, boxes: 10, last_seen: now - 96, ap: 52.7, from_start: false },
-    { name: "cup", labels: 2, boxes: 2, last_seen: now - 1900, ap: null, from_start: false },
-    { name: "person", labels: 0, boxes: 0, last_seen: null, ap: null, from_start: true },
-  ];
-}
-
-function makeAccuracy() {
-  return Array.from({ length: 22 }, (_, index) => ({
-    step: 20 + index * 14,
-    labels: 2 + index,
-    ap: Math.round(10 * (74 * (1 - Math.exp(-index / 6)) + 3 * Math.sin(index * 1.9))) / 10,
-  })).map((one) => ({ ...one, ap: Math.max(0, one.ap) }));
-}
-
-function makeMessages(scenario) {
-  const now = seconds();
-  const messages = [
-    { time: now - 340, level: "info", text: "The run starts. Frames come from camera 0 at 768 x 480." },
-    { time: now - 200, level: "info", text: "Checkpoint of step 200 is written." },
-    { time: now - 131, level: "warning", text: "Learning is slower than the camera: 2 steps were dropped." },
-    { time: now - 64, level: "info", text: "kitchen-step-300.safetensors is exported." },
-  ];
-  if (scenario !== "lost") return messages;
-  return [
-    ...messages,
-    { time: now - 9, level: "error", text: "Camera 0 gives no frames. leocod tries again every 5 s." },
-  ];
 }

@@ -31,7 +31,7 @@ function reopen(model: Model, label: number | undefined): Model {
   if (frame === undefined) return model;
   const draft = model.drafts[frame];
   const drafts = draft ? { ...model.drafts, [frame]: { ...draft, asked: null } } : model.drafts;
-  return settle({ ...model, drafts, answered: model.answered.filter((one) => one !== frame) });
+  return settle({ ...model, drafts, answered: model.answered.filter((one) => one !== frame), reopened: frame });
 }
 
 export function describe(command: SentCommand, answer: { label?: number; file?: string }): string {

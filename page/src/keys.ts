@@ -57,7 +57,7 @@ export function perform(action: Action, session: Session): void {
     return;
   }
   const deeds: Record<Deed["do"], () => void> = {
-    accept: () => session.accept() || focusName(),
+    accept: () => session.accept() || askForName(session.model),
     "nothing here": () => session.nothingHere(),
     skip: () => session.skip(),
     undo: () => session.undo(),
@@ -105,10 +105,10 @@ export function applyEdit(model: Model, edit: Edit, newId: () => string): Model 
   }
 }
 
-/** A new box that has no name yet wants one now. */
+/** A box without a name wants one. If there are names to choose from, a number is enough, and must not be typed as text. */
 export function askForName(model: Model): void {
   const picked = currentDraft(model)?.boxes.find(({ id }) => id === model.selected);
-  if (picked?.name === "") focusName();
+  if (picked?.name === "" && nameChoices(model).length === 0) focusName();
 }
 
 function focusName(): void {

@@ -53,6 +53,8 @@ export type Model = {
   waiting: readonly SentCommand[];
   /** Frames that are answered, but still in the server's last state. */
   answered: readonly number[];
+  /** A frame whose label was taken back: shown as soon as it is asked for again. */
+  reopened: number | null;
   colours: ColourPlaces;
   /** Time of the newest message that the person has seen, in unix seconds. */
   readUntil: number;
@@ -75,6 +77,7 @@ export function startModel(theme: Theme = "system", colours: ColourPlaces = {}):
     zoom: 1,
     waiting: [],
     answered: [],
+    reopened: null,
     colours,
     readUntil: 0,
   };
@@ -100,9 +103,12 @@ export function receiveState(model: Model, state: State): Model {
   const asked = new Set(state.requests.map(({ frame }) => frame));
   const lost = model.current !== null && !asked.has(model.current) ? model.drafts[model.current] : undefined;
   const isMine = model.current !== null && isAnswered(model, model.current);
+  const isBack = model.reopened !== null && asked.has(model.reopened);
   const next = settle({
     ...model,
     state,
+    current: isBack ? model.reopened : model.current,
+    reopened: isBack ? null : model.reopened,
     misunderstanding: null,
     answered: model.answered.filter((frame) => asked.has(frame)),
     drafts: keepDrafts(model.drafts, state),

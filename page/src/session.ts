@@ -112,7 +112,11 @@ export class Session {
     const unnamed = unnamedBox(draft);
     if (unnamed) {
       this.change((model) =>
-        models.addNotice({ ...model, selected: unnamed.id }, "warning", "A box has no name. Name it or remove it."),
+        models.addNotice(
+          { ...model, selected: unnamed.id },
+          "warning",
+          "A box has no name. Press a number or E to name it, or Delete to remove it.",
+        ),
       );
       return false;
     }

@@ -1,6 +1,6 @@
 /** From what the page knows to what it shows. Pure functions, without a browser. */
 
-import type { LabelState, State } from "./contract";
+import type { Counters, LabelState, State } from "./contract";
 import { currentDraft, type Model, openRequests } from "./model";
 import * as words from "./words";
 
@@ -9,8 +9,10 @@ export type Tone = "good" | "calm" | "warning" | "bad";
 export type Counter = { id: string; label: string; value: string; detail: string; help: string };
 
 export function countersOf(state: State): Counter[] {
-  const { counters } = state;
-  const dropped = counters.frames_dropped > 0 ? `${words.countText(counters.frames_dropped)} dropped` : "none dropped";
+  return [...countersOfPerson(state.counters), ...countersOfRun(state.counters), accuracyCounter(state)];
+}
+
+function countersOfPerson(counters: Counters): Counter[] {
   return [
     {
       id: "labels",
@@ -26,6 +28,12 @@ export function countersOf(state: State): Counter[] {
       detail: counters.labels > 0 ? `${words.spanText(counters.seconds / counters.labels)} each` : "no label yet",
       help: "Time that you have spent on labels",
     },
+  ];
+}
+
+function countersOfRun(counters: Counters): Counter[] {
+  const dropped = counters.frames_dropped > 0 ? `${words.countText(counters.frames_dropped)} dropped` : "none dropped";
+  return [
     {
       id: "frames",
       label: "Frames seen",
@@ -61,7 +69,6 @@ export function countersOf(state: State): Counter[] {
       detail: words.plural(counters.memory_frames, "frame"),
       help: `${words.countText(counters.memory_bytes)} bytes`,
     },
-    accuracyCounter(state),
   ];
 }
 
@@ -95,7 +102,7 @@ export function statusOf(model: Model): Status {
   return { tone: "good", text: "Learning", detail: `${state.source.fps.toFixed(1)} frames/s` };
 }
 
-export type Banner = { tone: Tone; title: string; text: string; action?: "retry" | "resume" };
+export type Banner = { tone: Tone; title: string; text: string; action?: "retry" };
 
 export const TOKEN_SENTENCE = "This page needs its token: open the address that leocod live printed.";
 
@@ -122,7 +129,7 @@ export function bannerOf(model: Model, now: number): Banner | null {
   }
   if (state.status === "paused") {
     const text = "The detector still looks, but does not learn. Labels wait until you resume.";
-    return { tone: "warning", title: "Learning is paused", text, action: "resume" };
+    return { tone: "warning", title: "Learning is paused", text };
   }
   if (state.source.status === "ended") {
     const text = state.source.message ?? "No more frames will come.";

@@ -46,7 +46,7 @@ function token(name: string, scheme: "light" | "dark"): string {
 }
 
 const READ_ON = [
-  ["text", ["ground", "card", "card-raised", "accent-soft", "good-soft", "warning-soft", "bad-soft", "stage"]],
+  ["text", ["ground", "card", "card-raised", "accent-soft", "warning-soft", "bad-soft", "stage"]],
   ["muted", ["ground", "card", "card-raised", "stage"]],
   ["accent", ["card", "card-raised"]],
   ["accent-strong", ["card", "accent-soft"]],

@@ -290,7 +290,7 @@ test("a label that is on its way is taken back when it has its number", () => {
   expect(server.received[1]).toEqual({ type: "undo", id: 2, label: 9 });
 });
 
-test("when a label is taken back, its draft is there again", () => {
+test("when a label is taken back and its frame is asked for again, its draft is there again", () => {
   const session = server.session();
   server.greet();
   session.change((model) => editing.addBox(model, "new", [1, 2, 30, 40]));
@@ -301,7 +301,8 @@ test("when a label is taken back, its draft is there again", () => {
 
   session.undo();
   server.say({ type: "ack", id: 2, ok: true });
-  server.say({ type: "state", state: makeState({ requests: [makeRequest(1, { asked: 7777 })] }) });
+  const requests = [makeRequest(2), makeRequest(1, { asked: 7777 })];
+  server.say({ type: "state", state: makeState({ requests }) });
 
   expect(currentDraft(session.model)?.boxes.map(({ name }) => name)).toEqual(["mug", "spoon"]);
 });

@@ -53,7 +53,7 @@ test("a lost source, a pause and a busy run are said above everything", () => {
   const lost = { status: "reconnecting", message: "No camera.", fps: 0 } as const;
 
   expect(bannerOf(makeModel({ source: lost }), 0)).toMatchObject({ tone: "bad", text: "No camera." });
-  expect(bannerOf(makeModel({ status: "paused" }), 0)).toMatchObject({ tone: "warning", action: "resume" });
+  expect(bannerOf(makeModel({ status: "paused" }), 0)).toMatchObject({ tone: "warning", title: "Learning is paused" });
   expect(bannerOf(makeModel({ status: "busy", activity: "Step 3 of 9." }), 0)?.text).toBe("Step 3 of 9.");
   expect(bannerOf(makeModel({ status: "ended" }), 0)?.title).toBe("The run has ended");
 });

@@ -57,12 +57,14 @@ function ClassRow({ one, isOnly }: { one: ObjectClass; isOnly: boolean }) {
   return (
     <tr data-testid="class" data-name={one.name}>
       <th scope="row">
-        <Name name={one.name} />
-        {one.from_start && (
-          <span class="mark" title="The detector knew it before this run">
-            from the start
-          </span>
-        )}
+        <span class="class-name">
+          <Name name={one.name} />
+          {one.from_start && (
+            <span class="mark" title="The detector knew it before this run">
+              from the start
+            </span>
+          )}
+        </span>
       </th>
       <td class="right numbers">{countText(one.labels)}</td>
       <td class="right numbers">{countText(one.boxes)}</td>

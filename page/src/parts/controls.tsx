@@ -57,9 +57,11 @@ export function Swatch({ name }: { name: string }) {
 
 export function Name({ name }: { name: string }) {
   return (
-    <span class="name" dir="auto">
+    <span class="name">
       <Swatch name={name} />
-      <span class="name-text">{name}</span>
+      <span class="name-text" dir="auto">
+        {name}
+      </span>
     </span>
   );
 }

@@ -3,8 +3,9 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PictureHeader } from "../contract";
 import type { Picture } from "../protocol";
+import type { Session } from "../session";
 import { agoText, scoreText, spanText } from "../words";
-import { drawPicture } from "./livePicture";
+import { fitPicture } from "./livePicture";
 import { useModel, useNow, useSession } from "./session";
 
 /** Words below the picture change at most so often, in milliseconds: nobody reads faster. */
@@ -54,47 +55,7 @@ function LiveCanvas({ onHeader }: { onHeader(header: PictureHeader): void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   // Not `useEffect`: two canvases must never answer for the same picture.
   useLayoutEffect(() => {
-    let image: ImageBitmap | null = null;
-    let shown: PictureHeader | null = null;
-    let lastWords = Number.NEGATIVE_INFINITY;
-    let isGone = false;
-    const draw = () => {
-      if (!canvas.current || !host.current || !image || !shown) return;
-      const [height, width] = shown.size;
-      // Never wider than its place, nor higher where the place has a height of its own.
-      const { clientWidth, clientHeight } = host.current;
-      const isBounded = getComputedStyle(host.current).position === "absolute";
-      const wide = isBounded ? Math.min(clientWidth, (clientHeight * width) / height) : clientWidth;
-      drawPicture(canvas.current, image, shown, session.model.colours, wide, window.devicePixelRatio || 1);
-      canvas.current.style.width = `${wide}px`;
-      canvas.current.dataset.picture = String(shown.picture);
-    };
-    const receive = async ({ header, jpeg }: Picture, isNew = true) => {
-      const next = await createImageBitmap(jpeg).catch(() => null);
-      if (isGone) return next?.close();
-      requestAnimationFrame(() => {
-        if (next) {
-          image?.close();
-          image = next;
-          shown = header;
-          draw();
-        }
-        if (isNew) session.tellShown(header.picture);
-        if (performance.now() - lastWords < READING_TIME) return;
-        lastWords = performance.now();
-        onHeader(header);
-      });
-    };
-    if (session.lastPicture) void receive(session.lastPicture, false);
-    const forget = session.onPicture((picture) => void receive(picture));
-    const observer = new ResizeObserver(draw);
-    if (host.current) observer.observe(host.current);
-    return () => {
-      isGone = true;
-      forget();
-      observer.disconnect();
-      image?.close();
-    };
+    if (host.current && canvas.current) return showPictures(session, host.current, canvas.current, onHeader);
   }, [session]);
   return (
     <div class="live-place">
@@ -103,4 +64,42 @@ function LiveCanvas({ onHeader }: { onHeader(header: PictureHeader): void }) {
       </div>
     </div>
   );
+}
+
+/** Draws every picture that comes, and asks for the next one. Returns what ends it. */
+function showPictures(
+  session: Session,
+  host: HTMLElement,
+  canvas: HTMLCanvasElement,
+  onHeader: (header: PictureHeader) => void,
+): () => void {
+  let shown: { image: ImageBitmap; header: PictureHeader } | null = null;
+  let lastWords = Number.NEGATIVE_INFINITY;
+  let isOver = false;
+  const draw = () => shown && fitPicture(canvas, host, shown.image, shown.header, session.model.colours);
+  const receive = async ({ header, jpeg }: Picture, isNew = true) => {
+    const image = await createImageBitmap(jpeg).catch(() => null);
+    if (isOver) return image?.close();
+    requestAnimationFrame(() => {
+      if (image) {
+        shown?.image.close();
+        shown = { image, header };
+        draw();
+      }
+      if (isNew) session.tellShown(header.picture);
+      if (performance.now() - lastWords < READING_TIME) return;
+      lastWords = performance.now();
+      onHeader(header);
+    });
+  };
+  if (session.lastPicture) void receive(session.lastPicture, false);
+  const forget = session.onPicture((picture) => void receive(picture));
+  const observer = new ResizeObserver(draw);
+  observer.observe(host);
+  return () => {
+    isOver = true;
+    forget();
+    observer.disconnect();
+    shown?.image.close();
+  };
 }

@@ -5,8 +5,25 @@ import { type ColourPlaces, colourOf, LETTERS_ON_COLOUR } from "../colours";
 import type { PictureHeader } from "../contract";
 import { scoreText } from "../words";
 
+/** Draws as large as the place allows: never wider than it is, nor higher than it may be. */
+export function fitPicture(
+  canvas: HTMLCanvasElement,
+  host: HTMLElement,
+  image: ImageBitmap,
+  header: PictureHeader,
+  colours: ColourPlaces,
+): void {
+  const [height, width] = header.size;
+  const { maxHeight } = getComputedStyle(host);
+  const highest = maxHeight === "none" ? host.clientHeight : Number.parseFloat(maxHeight);
+  const wide = Math.min(host.clientWidth, (highest * width) / height);
+  drawPicture(canvas, image, header, colours, wide, window.devicePixelRatio || 1);
+  canvas.style.width = `${wide}px`;
+  canvas.dataset.picture = String(header.picture);
+}
+
 /** `width` is that of the canvas in pixels of the page; `sharpness` how many pixels of the screen each of them has. */
-export function drawPicture(
+function drawPicture(
   canvas: HTMLCanvasElement,
   image: ImageBitmap,
   header: PictureHeader,

@@ -11,12 +11,11 @@ const PAGE = 60;
 
 export function MemoryView() {
   const { state } = useModel();
-  const [isPinnedOnly, setPinnedOnly] = useState(false);
-  const [name, setName] = useState("");
+  const [filter, setFilter] = useState<Filter>({ isPinnedOnly: false, name: "" });
   const [most, setMost] = useState(PAGE);
   const memory = state?.memory ?? [];
   const names = [...new Set(memory.flatMap((one) => one.names))].sort((one, other) => one.localeCompare(other));
-  const frames = memory.filter((one) => (!isPinnedOnly || one.pinned) && (name === "" || one.names.includes(name)));
+  const frames = memory.filter((one) => fits(one, filter));
   return (
     <section class="card filling" aria-labelledby="memory-title">
       <header class="card-header">
@@ -24,31 +23,7 @@ export function MemoryView() {
         <span class="muted numbers">
           {plural(memory.length, "frame")}, {bytesText(state?.counters.memory_bytes ?? 0)}
         </span>
-        <div class="filters">
-          <label class="check">
-            <input
-              type="checkbox"
-              data-testid="memory-pinned"
-              checked={isPinnedOnly}
-              onChange={(event) => setPinnedOnly(event.currentTarget.checked)}
-            />
-            <span>Pinned only</span>
-          </label>
-          <select
-            class="field"
-            data-testid="memory-name"
-            aria-label="Show frames with"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          >
-            <option value="">All names</option>
-            {names.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Filters names={names} filter={filter} onFilter={setFilter} />
       </header>
       <p class="card-note">
         The detector rehearses these frames so that it does not forget. A deleted frame leaves the memory now and the
@@ -59,6 +34,44 @@ export function MemoryView() {
         <Button id="memory-more" label={`Show more (${frames.length - most})`} onClick={() => setMost(most + PAGE)} />
       )}
     </section>
+  );
+}
+
+type Filter = { isPinnedOnly: boolean; name: string };
+
+function fits(one: RememberedFrame, { isPinnedOnly, name }: Filter): boolean {
+  return (!isPinnedOnly || one.pinned) && (name === "" || one.names.includes(name));
+}
+
+type FiltersProps = { names: string[]; filter: Filter; onFilter(filter: Filter): void };
+
+function Filters({ names, filter, onFilter }: FiltersProps) {
+  return (
+    <div class="filters">
+      <label class="check">
+        <input
+          type="checkbox"
+          data-testid="memory-pinned"
+          checked={filter.isPinnedOnly}
+          onChange={(event) => onFilter({ ...filter, isPinnedOnly: event.currentTarget.checked })}
+        />
+        <span>Pinned only</span>
+      </label>
+      <select
+        class="field"
+        data-testid="memory-name"
+        aria-label="Show frames with"
+        value={filter.name}
+        onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
+      >
+        <option value="">All names</option>
+        {names.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import * as editing from "../editing";
 import { focusSurface } from "../keys";
 import { currentDraft } from "../model";
 import { nameChoices } from "../view";
-import { Swatch } from "./controls";
+import { Name } from "./controls";
 import { useModel, useSession } from "./session";
 
 /** An old name in other letters is the old name: nobody wants both `Mug` and `mug` by accident. */
@@ -27,51 +27,69 @@ export function NameRow() {
   const names = nameChoices(model);
   const picked = currentDraft(model)?.boxes.find(({ id }) => id === model.selected);
   const chosen = picked ? picked.name : model.nextName;
-  const tidy = tidyName(text).toLocaleLowerCase();
+  const typed = tidyName(text).toLocaleLowerCase();
   const choose = (name: string) => {
     session.change((one) => editing.nameSelected(one, name));
     setText("");
     focusSurface();
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && tidyName(text) !== "") choose(matchName(text, names));
-    else if (event.key === "Enter" || event.key === "Escape") choose("");
-    else return;
-    event.preventDefault();
   };
   return (
     <div class="row" role="group" aria-label={picked ? "Name of the picked box" : "Name of the next box"}>
       <span class="row-title">{picked ? "Name" : "Next is"}</span>
       <ul class="chips names" data-testid="names">
         {names.map((name, place) =>
-          name.toLocaleLowerCase().includes(tidy) ? (
-            <li class={`chip${name === chosen ? " picked" : ""}`} key={name}>
-              <button type="button" class="chip-main" aria-pressed={name === chosen} onClick={() => choose(name)}>
-                <Swatch name={name} />
-                <span class="name-text" dir="auto">
-                  {name}
-                </span>
-                {place < 9 && <kbd aria-hidden="true">{place + 1}</kbd>}
-              </button>
-            </li>
+          name.toLocaleLowerCase().includes(typed) ? (
+            <NameChip key={name} name={name} place={place} isChosen={name === chosen} onChoose={choose} />
           ) : null,
         )}
       </ul>
-      <input
-        id="name-input"
-        data-testid="name-input"
-        class="field name-field"
-        type="text"
-        dir="auto"
-        value={text}
-        maxLength={LONGEST_NAME}
-        autocomplete="off"
-        spellcheck={false}
-        placeholder="New name…  (E)"
-        aria-label="Type a name, old or new"
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={press}
+      <NameField
+        text={text}
+        onText={setText}
+        onEnter={() => choose(matchName(text, names))}
+        onLeave={() => choose("")}
       />
     </div>
+  );
+}
+
+type ChipProps = { name: string; place: number; isChosen: boolean; onChoose(name: string): void };
+
+function NameChip({ name, place, isChosen, onChoose }: ChipProps) {
+  return (
+    <li class={`chip${isChosen ? " picked" : ""}`}>
+      <button type="button" class="chip-main" aria-pressed={isChosen} onClick={() => onChoose(name)}>
+        <Name name={name} />
+        {place < 9 && <kbd aria-hidden="true">{place + 1}</kbd>}
+      </button>
+    </li>
+  );
+}
+
+type FieldProps = { text: string; onText(text: string): void; onEnter(): void; onLeave(): void };
+
+function NameField({ text, onText, onEnter, onLeave }: FieldProps) {
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    if (event.key === "Enter") onEnter();
+    else onLeave();
+  };
+  return (
+    <input
+      id="name-input"
+      data-testid="name-input"
+      class="field name-field"
+      type="text"
+      dir="auto"
+      value={text}
+      maxLength={LONGEST_NAME}
+      autocomplete="off"
+      spellcheck={false}
+      placeholder="New name…  (E)"
+      aria-label="Type a name, old or new"
+      onInput={(event) => onText(event.currentTarget.value)}
+      onKeyDown={press}
+    />
   );
 }

@@ -35,18 +35,16 @@ function Thumbnail({ request, isCurrent }: { request: LabelRequest; isCurrent: b
   }, [isCurrent]);
   const draft = model.drafts[request.frame];
   const boxes = draft?.boxes ?? request.proposals;
-  const what = `Frame ${request.frame}, ${plural(boxes.length, "box", "boxes")}${draft?.touched ? ", with a draft" : ""}`;
   return (
     <li ref={item}>
       <button
         type="button"
         class="thumbnail"
         data-testid={`request-${request.frame}`}
-        aria-label={what}
         aria-current={isCurrent}
         onClick={() => session.change((one) => pickFrame(one, request.frame))}
       >
-        <span class="thumbnail-picture">
+        <span class="thumbnail-picture" style={{ aspectRatio: `${request.size[1]} / ${request.size[0]}` }}>
           <img src={`/api/frames/${request.frame}.jpg`} alt="" width={request.size[1]} height={request.size[0]} />
           {boxes.map(({ box, name }, index) => (
             <span
@@ -57,7 +55,10 @@ function Thumbnail({ request, isCurrent }: { request: LabelRequest; isCurrent: b
           ))}
         </span>
         <span class="thumbnail-text">
-          <span class="numbers">{request.frame}</span>
+          <span class="numbers">
+            <span class="unseen">Frame </span>
+            {request.frame}
+          </span>
           <span class="muted">{draft?.touched ? "draft" : plural(boxes.length, "box", "boxes")}</span>
         </span>
       </button>

@@ -12,17 +12,19 @@ export function Counters() {
   const { state } = useModel();
   if (!state) return null;
   return (
-    <dl class="counters" aria-label="Counters">
-      {countersOf(state).map(({ id, label, value, detail, help }) => (
-        <div class="counter" key={id} data-testid={`counter-${id}`} title={help}>
-          <dt>{label}</dt>
-          <dd>
-            <span class="counter-value">{value}</span>
-            <span class="counter-detail">{detail}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <section aria-label="Counters">
+      <dl class="counters">
+        {countersOf(state).map(({ id, label, value, detail, help }) => (
+          <div class="counter" key={id} data-testid={`counter-${id}`} title={help}>
+            <dt>{label}</dt>
+            <dd>
+              <span class="counter-value">{value}</span>
+              <span class="counter-detail">{detail}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 
@@ -37,9 +39,6 @@ export function BannerStrip() {
         <strong>{banner.title}.</strong> {banner.text}
       </p>
       {banner.action === "retry" && <Button id="retry" label="Try now" onClick={() => session.retry()} />}
-      {banner.action === "resume" && (
-        <Button id="banner-resume" label="Resume" icon="resume" onClick={() => session.send({ type: "resume" })} />
-      )}
     </div>
   );
 }

@@ -120,7 +120,6 @@ function RunControls() {
   const model = useModel();
   const isPaused = model.state?.status === "paused";
   const isOver = !model.state || model.state.status === "ended";
-  const theme = THEMES[model.theme];
   return (
     <div class="run-controls" role="toolbar" aria-label="Run">
       <Button
@@ -151,6 +150,16 @@ function RunControls() {
         disabled={!model.state}
         onClick={() => session.change((one) => ({ ...one, dialog: { kind: "export" } }))}
       />
+      <PageControls />
+    </div>
+  );
+}
+
+function PageControls() {
+  const session = useSession();
+  const theme = THEMES[useModel().theme];
+  return (
+    <>
       <span class="divider" aria-hidden="true" />
       <Button
         id="theme"
@@ -170,6 +179,6 @@ function RunControls() {
         keys="?"
         onClick={() => session.change((one) => ({ ...one, dialog: { kind: "help" } }))}
       />
-    </div>
+    </>
   );
 }

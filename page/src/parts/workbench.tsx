@@ -3,7 +3,7 @@
 import type { LabelRequest } from "../contract";
 import * as editing from "../editing";
 import { perform } from "../keys";
-import { changeZoom, currentDraft, currentRequest, openRequests, pickNeighbour } from "../model";
+import { changeZoom, currentDraft, currentRequest, pickNeighbour } from "../model";
 import { Stage } from "../stage/stage";
 import { placeInQueue } from "../view";
 import { agoText, countText, scoreText } from "../words";
@@ -21,7 +21,7 @@ export function LabelView() {
   if (!model.state) return <Connecting />;
   if (!request) return <Waiting />;
   return (
-    <div class={`label-view${openRequests(model).length > 0 ? "" : " lonely"}`}>
+    <div class="label-view">
       <Queue />
       <Workbench request={request} />
     </div>
@@ -80,7 +80,6 @@ function FrameHeader({ request }: { request: LabelRequest }) {
   const model = useModel();
   const now = useNow();
   const place = placeInQueue(model);
-  const zoom = (direction: 1 | -1 | 0) => session.change((one) => changeZoom(one, direction));
   return (
     <header class="card-header frame-header">
       <h2 id="frame-title" data-testid="frame-title">
@@ -89,19 +88,7 @@ function FrameHeader({ request }: { request: LabelRequest }) {
       <span class="muted numbers">
         step {countText(request.step)} · asked {agoText(request.asked, now)}
       </span>
-      <div class="group zoom" role="group" aria-label="Zoom">
-        <Button id="zoom-out" icon="minus" label="Zoom out" iconOnly kind="quiet" keys="-" onClick={() => zoom(-1)} />
-        <button
-          type="button"
-          class="button quiet numbers zoom-value"
-          data-testid="zoom-fit"
-          title="Fit (0)"
-          onClick={() => zoom(0)}
-        >
-          {model.zoom === 1 ? "Fit" : `${model.zoom}×`}
-        </button>
-        <Button id="zoom-in" icon="plus" label="Zoom in" iconOnly kind="quiet" keys="+" onClick={() => zoom(1)} />
-      </div>
+      <ZoomButtons />
       <div class="group" role="group" aria-label="Frame">
         <Button
           id="previous-frame"
@@ -129,17 +116,42 @@ function FrameHeader({ request }: { request: LabelRequest }) {
   );
 }
 
+function ZoomButtons() {
+  const session = useSession();
+  const model = useModel();
+  const zoom = (direction: 1 | -1 | 0) => session.change((one) => changeZoom(one, direction));
+  return (
+    <div class="group zoom" role="group" aria-label="Zoom">
+      <Button id="zoom-out" icon="minus" label="Zoom out" iconOnly kind="quiet" keys="-" onClick={() => zoom(-1)} />
+      <button
+        type="button"
+        class="button quiet numbers zoom-value"
+        data-testid="zoom-fit"
+        title="Fit (0)"
+        onClick={() => zoom(0)}
+      >
+        {model.zoom === 1 ? "Fit" : `${model.zoom}×`}
+      </button>
+      <Button id="zoom-in" icon="plus" label="Zoom in" iconOnly kind="quiet" keys="+" onClick={() => zoom(1)} />
+    </div>
+  );
+}
+
 /** One line below the picture: what the keys do now. */
 function Hint() {
-  const { placing, selected } = useModel();
+  const model = useModel();
+  const { placing, selected } = model;
+  const isNameless = currentDraft(model)?.boxes.find(({ id }) => id === selected)?.name === "";
   const text =
     placing !== null
       ? "Placing a box: arrows move it, Shift and arrows resize it, Enter places it, Esc removes it."
-      : selected !== null
-        ? "Drag a corner or use arrows. A number or E names the box, Delete removes it, Esc lets go."
-        : "Drag to draw a box. Click a box or press Tab to pick it.";
+      : isNameless
+        ? "This box has no name yet: press a number, or E to type a name."
+        : selected !== null
+          ? "Drag a corner or use arrows. A number or E names the box, Delete removes it, Esc lets go."
+          : "Drag to draw a box. Click a box or press Tab to pick it.";
   return (
-    <p class={`hint${placing === null ? "" : " strong"}`} id="stage-hint" data-testid="hint">
+    <p class={`hint${placing === null && !isNameless ? "" : " strong"}`} id="stage-hint" data-testid="hint">
       {text}
     </p>
   );

@@ -28,8 +28,10 @@ function Marked({ box, draft, isPicked }: { box: DraftBox; draft: Draft; isPicke
   const where = `${top < 6 ? " inside" : ""}${left > 70 ? " to-left" : ""}`;
   return (
     <div class={`marked${isPicked ? " picked" : ""}${where}`} data-testid="box" data-name={box.name} style={place}>
-      <span class="tag" dir="auto" style={{ color: LETTERS_ON_COLOUR }}>
-        {box.name === "" ? "no name" : box.name}
+      <span class="tag" style={{ color: LETTERS_ON_COLOUR }}>
+        <span class="tag-name" dir="auto">
+          {box.name === "" ? "no name" : box.name}
+        </span>
         {box.score !== null && <span class="tag-score">{scoreText(box.score)}</span>}
       </span>
     </div>

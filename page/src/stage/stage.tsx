@@ -88,15 +88,41 @@ function useWheelZoom(viewport: { current: HTMLElement | null }): void {
   }, []);
 }
 
+type Status = "loading" | "ready" | "gone";
+
 function Surface({ request }: { request: LabelRequest }) {
-  const session = useSession();
   const model = useModel();
   const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<BoxEditor | null>(null);
-  const [status, setStatus] = useState<"loading" | "ready" | "gone">("loading");
   const draft = currentDraft(model);
   const picked = draft?.boxes.find(({ id }) => id === model.selected);
+  const { editor, status } = useBoxEditor(host, request);
 
+  useLayoutEffect(() => {
+    if (draft) editor.current?.mirror(draft.boxes, model.selected);
+  }, [status, draft?.boxes, model.selected]);
+
+  useLayoutEffect(() => {
+    host.current?.style.setProperty("--picked", colourOf(picked?.name ?? "", model.colours));
+  }, [picked?.name, model.colours]);
+
+  return (
+    <>
+      <div class="stage-host" ref={host} data-status={status} />
+      {status === "ready" && draft && <Overlay draft={draft} />}
+      {status === "gone" && (
+        <Empty icon="error" title="The picture is gone">
+          Frame {request.frame} is not kept any more. Skip it.
+        </Empty>
+      )}
+    </>
+  );
+}
+
+/** Loads the picture of the frame and makes an editor for it. */
+function useBoxEditor(host: { current: HTMLElement | null }, request: LabelRequest) {
+  const session = useSession();
+  const editor = useRef<BoxEditor | null>(null);
+  const [status, setStatus] = useState<Status>("loading");
   // Not `useEffect`: that cleans up after the picture is off the page, where Annotorious measures a picture of no size.
   useLayoutEffect(() => {
     const image = new Image();
@@ -123,26 +149,7 @@ function Surface({ request }: { request: LabelRequest }) {
       editor.current = null;
     };
   }, [request.frame]);
-
-  useLayoutEffect(() => {
-    if (draft) editor.current?.mirror(draft.boxes, model.selected);
-  }, [status, draft?.boxes, model.selected]);
-
-  useLayoutEffect(() => {
-    host.current?.style.setProperty("--picked", colourOf(picked?.name ?? "", model.colours));
-  }, [picked?.name, model.colours]);
-
-  return (
-    <>
-      <div class="stage-host" ref={host} data-status={status} />
-      {status === "ready" && draft && <Overlay draft={draft} />}
-      {status === "gone" && (
-        <Empty icon="error" title="The picture is gone">
-          Frame {request.frame} is not kept any more. Skip it.
-        </Empty>
-      )}
-    </>
-  );
+  return { editor, status };
 }
 
 function describeSurface(surface: SVGSVGElement, frame: number): void {
