@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo live test test-all check format bench soak fuzz clean
+.PHONY: help setup demo live page test test-all check format bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench: setup ## measure: each script prints a table and a ratio, figures go to r
 	@for script in step parts evaluation stream memory ema augment checkpoint startup growth; do \
 	  echo "== $$script" && OMP_NUM_THREADS=1 $(BIN)/python bench/$$script.py || exit 1; \
 	done
+
+page: ## build the live page into the package (needs Node 20); its tests
+	cd page && npm ci && npm run check && npm test && npm run build
 
 soak: setup ## kill, starve and outlast it: 400 kills, every fault, 20,000 steps, a cut camera (about an hour)
 	rm -rf runs/soak
