@@ -54,6 +54,16 @@ def test_pseudo_labels_by_group_are_columns_where_a_run_has_them(tmp_path: Path)
     assert "known" not in format_runs([RECORD]).splitlines()[0]
 
 
+def test_what_labels_took_are_columns_where_a_run_says_it(tmp_path: Path) -> None:
+    counted = RECORD.model_copy(update={"run": "counted", "labelled_boxes": 250, "labelling_seconds": 2050.0})
+
+    text = format_runs([RECORD, counted])
+
+    assert read_runs(write(tmp_path, text)) == {"a-run": RECORD, "counted": counted}
+    assert "labelled_frames,labelled_boxes,labelling_seconds," in text
+    assert "boxes" not in format_runs([RECORD]).splitlines()[0]
+
+
 def test_the_details_of_runs_are_read_from_the_files_beside(tmp_path: Path) -> None:
     (tmp_path / "classes.csv").write_text("run,class,fap,cap,forgetting\na-run,mug,1.5,2.5,\n")
     (tmp_path / "over-time.csv").write_text("run,steps,ap\na-run,50,3.5\n")

@@ -103,8 +103,8 @@ class LabellerOptions(Settings):
         given = [name for name in ("per_step", "total", "per_hour") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                f"{' and '.join(given) or 'no budget'}: exactly one of per_step, total and per_hour is the budget, and "
-                "the others are null"
+                f"{' and '.join(given) or 'no budget'}: exactly one of per_step, total and per_hour is the budget. Set "
+                "the others to null"
             )
         return self
 

@@ -33,6 +33,9 @@ from leocod.settings import Settings
 RENAMED = {"forgetfulness": "forgetting"}
 """Columns of older files."""
 
+COSTS = ("labelled_boxes", "labelling_seconds")
+"""Columns that files have since runs count them."""
+
 COMMIT = re.compile(r"[0-9a-f]+(?: with changes)?")
 
 
@@ -114,8 +117,10 @@ def format_runs(records: Iterable[RunRecord]) -> str:
     lines, records = [], list(records)
     metrics = dict.fromkeys([*PAPER_METRICS, *(metric for record in records for metric in record.scores)])
     groups = [group for group in GROUPS if any(group in record.pseudo_groups for record in records)]
+    # Runs of earlier versions did not count what labels take.
+    unknown = {name for name in COSTS if all(getattr(record, name) is None for record in records)}
     for record in records:
-        values = record.model_dump(exclude={"scores", "pseudo_groups", "by_class", "over_time"})
+        values = record.model_dump(exclude={"scores", "pseudo_groups", "by_class", "over_time"} | unknown)
         scores = {metric: record.scores.get(metric) for metric in metrics}
         line: dict[str, Any] = {"run": record.run, "seed": record.seed}
         lines.append(line | scores | values | flatten_groups(record.pseudo_groups, groups))
