@@ -56,12 +56,13 @@ bench: setup ## measure: each script prints a table and a ratio, figures go to r
 page: ## build the live page into the package (needs Node 20); its tests
 	cd page && npm ci && npm run check && npm test && npm run build
 
-soak: setup ## kill, starve and outlast it: 400 kills, every fault, 20,000 steps, a cut camera (about an hour)
+soak: setup ## kill, starve and outlast it: 500 kills, every fault, 20,000 steps, a cut camera (more than an hour)
 	rm -rf runs/soak
 	OMP_NUM_THREADS=1 $(BIN)/python soak/faults.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/kills.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/paper_tables.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/long_life.py
+	OMP_NUM_THREADS=1 $(BIN)/python soak/live_kills.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/live_rtsp.py
 
 fuzz: setup ## feed damaged files to every reader, ten minutes each; findings go to runs/fuzz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import numpy as np
@@ -30,6 +31,9 @@ def test_every_answer_forbids_what_a_page_need_not_do(client) -> None:
         "/api/frames/%F0%9F%98%80.jpg",
         "/assets/..%2findex.html",
         "/assets/index.html.py",
+        "/assets/" + "a" * 5000 + ".js",
+        "/assets/%00.js",
+        "/assets/%2e%2e",
         "/api/exports/journal.jsonl",
         "/docs",
         "/openapi.json",
@@ -88,6 +92,13 @@ def test_without_the_token_there_is_nothing_to_see(service) -> None:
             "/api/socket", headers={**headers, "cookie": "leocod_token=open-sesame"}
         ) as socket:
             assert json.loads(socket.receive_text())["type"] == "state"
+
+
+@pytest.mark.parametrize("token", ["x", "%E2%82%AC", "%0d%0aset-cookie:%20a=b", "%ff"])
+def test_a_token_that_nobody_asked_for_changes_nothing(client, token) -> None:
+    answer = client.get(f"/api/state?token={token}", follow_redirects=False)
+
+    assert (answer.status_code, "set-cookie" in answer.headers) == (200, False)
 
 
 def test_a_label_is_acknowledged_when_it_is_on_the_disk(client, service) -> None:
@@ -154,6 +165,42 @@ def test_a_picture_comes_and_the_next_one_only_when_it_was_shown(client, service
             pass
         assert b'"picture":2' in message["bytes"]
     wait_for(lambda: service.pictures.viewers == 0)
+
+
+def test_a_state_that_fails_once_is_told_the_next_time(client, service, monkeypatch) -> None:
+    calls: list[int] = []
+
+    def fail_once(service):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("dictionary changed size during iteration")
+        return {"calls": len(calls)}
+
+    monkeypatch.setattr("leocod.live.server.describe", fail_once)
+    monkeypatch.setattr("leocod.live.server.STATE_EVERY", 0.01)
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        told = [json.loads(socket.receive_text())["state"]["calls"] for _ in range(3)]
+
+    assert told == [1, 3, 4]
+
+
+def test_a_visit_that_fails_is_over_and_the_next_one_is_welcome(client, service, monkeypatch) -> None:
+    async def fail(visit):
+        await asyncio.sleep(0.01)
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("leocod.live.server.Visit._listen", fail)
+        with (
+            client.websocket_connect("/api/socket", headers=OURS) as socket,
+            pytest.raises(WebSocketDisconnect) as closed,
+        ):
+            while True:
+                socket.receive_text()
+        assert closed.value.code == 1011
+    wait_for(lambda: service.pictures.viewers == 0)
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        assert ask(socket, type="pause", id=1)["ok"]
 
 
 def test_a_mistake_of_ours_is_not_shown_to_the_visitor(client, service, monkeypatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+from asyncio import Transport
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
@@ -13,6 +14,7 @@ from threading import Event
 from typing import Any, cast
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig
@@ -31,6 +33,9 @@ from leocod.run.environment import describe_environment, read_command_line
 from leocod.run.layers import overlay
 
 JOURNAL = "journal.jsonl"
+
+MOST_CONNECTIONS = 128
+"""Open at a time, whoever opens them. A browser needs fewer than ten."""
 
 
 def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]) -> ExperimentConfig:
@@ -138,16 +143,30 @@ def _bind(address: str, port: int) -> socket.socket:
     return bound
 
 
+class LimitedHTTP(H11Protocol):
+    """Turns away whoever comes when very many connections are open: files are needed for frames and checkpoints."""
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+
+
 def _run_server(service: LiveService, access: Access, bound: socket.socket) -> None:
     # A stranger's malformed request is no news.
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.getMessage())
     config = uvicorn.Config(
         make_app(service, access),
+        http=LimitedHTTP,
         log_level="error",
         access_log=False,
         server_header=False,
+        # Nobody stands between the browser and this server.
+        proxy_headers=False,
         ws="websockets-sansio",
         ws_max_size=2 * LONGEST_MESSAGE,
+        # Pictures are compressed already.
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
     )
     # When it has shut down, uvicorn sends itself the signal that ended it: what comes after must still be done.

@@ -31,7 +31,7 @@ MOST_SOCKETS = 16
 STATE_EVERY = 0.5
 """Seconds between two states."""
 COMMANDS_A_SECOND, COMMANDS_AT_ONCE = 20, 60
-WRONG_TOKEN, TOO_MANY, REFUSED = 4401, 4429, 4403
+WRONG_TOKEN, TOO_MANY, REFUSED, OUR_MISTAKE = 4401, 4429, 4403, 1011
 """Codes with which a socket is closed."""
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNBUILT = "The page is not built. From the source tree: cd page && npm ci && npm run build."
@@ -104,6 +104,11 @@ def _add_socket(app: FastAPI, service: LiveService, access: Access) -> None:
         sockets.add(socket)
         try:
             await Visit(service, socket).run()
+        # Else the web server would tell it, with everything around it.
+        except Exception:
+            logger.exception("A visit failed.")
+            with suppress(RuntimeError, OSError, WebSocketDisconnect):
+                await socket.close(OUR_MISTAKE)
         finally:
             sockets.discard(socket)
 
@@ -115,10 +120,10 @@ async def _answer(request: Request, access: Access, go_on: Callable[[Request], A
     given = request.query_params.get("token")
     if not access.knows(request.headers, given):
         return PlainTextResponse("This page needs its token: open the address that leocod live printed.", 401)
-    if given is not None:
+    if given is not None and access.token is not None:
         # Out of the address bar, where it would be copied along.
         response: Response = RedirectResponse("/", 303)
-        response.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+        response.set_cookie(COOKIE, access.token, httponly=True, samesite="strict")
         return response
     try:
         return await go_on(request)
@@ -129,12 +134,11 @@ async def _answer(request: Request, access: Access, go_on: Callable[[Request], A
 
 
 def _send_file(folder: Path, name: str) -> Response:
-    """A file of the page; nothing else on the disk has such a name."""
-    file = folder / name
-    kind = TYPES.get(file.suffix)
-    if kind is None or "/" in name or "\\" in name or not file.is_file():
+    """A file of the page. Looked for in the list of its files: a name from outside never becomes a path."""
+    found = [file for file in folder.iterdir() if file.name == name] if folder.is_dir() else []
+    if not found or found[0].suffix not in TYPES:
         return PlainTextResponse("There is no such file.", 404)
-    return FileResponse(file, media_type=kind)
+    return FileResponse(found[0], media_type=TYPES[found[0].suffix])
 
 
 class Visit:
@@ -178,15 +182,28 @@ class Visit:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _send(self, message: dict[str, Any]) -> None:
+    async def _send(self, message: dict[str, Any] | bytes) -> None:
         async with self._sending:
-            await self.socket.send_text(json.dumps(message, separators=(",", ":")))
+            try:
+                if isinstance(message, bytes):
+                    await self.socket.send_bytes(message)
+                else:
+                    await self.socket.send_text(json.dumps(message, separators=(",", ":")))
+            # Whoever sends to a page that is closed is told by one or the other.
+            except (RuntimeError, OSError) as error:
+                raise WebSocketDisconnect from error
 
     async def _send_states(self) -> None:
-        last = None
+        last: dict[str, Any] | None = None
         while True:
-            state = await asyncio.to_thread(describe, self.service)
-            if state != last:
+            state: dict[str, Any] | None
+            try:
+                state = await asyncio.to_thread(describe, self.service)
+            # The page would wait for ever.
+            except Exception:
+                logger.exception("The state could not be told.")
+                state = last
+            if state is not None and state != last:
                 await self._send({"type": "state", "state": state})
                 last = state
             await asyncio.sleep(STATE_EVERY)
@@ -199,8 +216,7 @@ class Visit:
             self._shown.clear()
             picture = self.service.pictures.current
             if picture is not None:
-                async with self._sending:
-                    await self.socket.send_bytes(picture.message)
+                await self._send(picture.message)
 
     async def _listen(self) -> None:
         while True:
@@ -247,8 +263,8 @@ class Visit:
 
 
 async def _until_gone(work: Coroutine[Any, Any, None]) -> None:
-    """Do something for a page. When it is closed, whoever sends to it is told by an error, which is no news."""
-    with suppress(WebSocketDisconnect, RuntimeError, OSError):
+    """Do something for a page. That it was closed meanwhile is no news."""
+    with suppress(WebSocketDisconnect):
         await work
 
 
