@@ -45,3 +45,15 @@ def test_a_measurement_is_on_the_labels_kept_aside(open_session, person) -> None
     }
     # Nothing was ever trained on.
     assert session.learning.learned == 0
+
+
+def test_a_thing_is_proposed_once_by_its_surest_name(open_session, person, monkeypatch) -> None:
+    session = open_session()
+    boxes = np.array([[0, 0, 20, 20], [1, 1, 21, 21], [30, 30, 40, 40], [0, 0, 9, 9]], np.float32)
+    found = Detections(boxes, np.array([0, 1, 1, 0]), np.array([0.9, 0.8, 0.5, 0.2], np.float32))
+    monkeypatch.setattr(session.learning.learner, "predict", lambda images: [found])
+
+    (proposed,) = session.learning.propose(person.images()[:1])
+
+    assert proposed.classes.tolist() == [0, 1]
+    assert proposed.boxes[1].tolist() == [30, 30, 40, 40]

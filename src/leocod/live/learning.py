@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from torchvision.ops import nms
 
 from leocod.benchmarks.live import LiveOptions
 from leocod.detectors.base import Detector
@@ -30,6 +31,11 @@ PERFORMED = frozenset({"step", "merge", "pin", "forget", "undo"})
 
 MOST_MEASURED = 200
 """Labels kept aside that a measurement looks at: the newest ones."""
+
+PROPOSED_FROM = 0.3
+"""Score from which a detection is offered to the person as a box to accept."""
+SAME_THING = 0.6
+"""Overlap (IoU) from which two boxes are of one thing."""
 
 BATCH = 16
 """Frames that are detected together."""
@@ -146,6 +152,10 @@ class LiveLearner:
         """What the deployed detector finds, in the classes that there are by now."""
         return [resolve_detections(found, self.resolve) for found in self.learner.predict(images)]
 
+    def propose(self, images: Images) -> list[Detections]:
+        """Boxes for a person to accept: one for each thing, by the name that is surest."""
+        return [_keep_surest(found.above(PROPOSED_FROM)) for found in self.predict(images)]
+
     def measure(self, labels: Sequence[GivenLabel]) -> None:
         """AP50 on labels that are kept aside."""
         aside = [pair for label in labels[-MOST_MEASURED:] if (pair := self.load_pair(label))]
@@ -260,6 +270,11 @@ def is_stale(state: Mapping[str, Any], entries: Iterable[tuple[int, Entry]]) -> 
         entry["kind"] == "undo" and number >= position and entry["goes_back"] and entry["step"] <= state["step"]
         for number, entry in entries
     )
+
+
+def _keep_surest(found: Detections) -> Detections:
+    kept = nms(torch.from_numpy(found.boxes), torch.from_numpy(found.scores), SAME_THING).numpy()
+    return Detections(found.boxes[kept], found.classes[kept], found.scores[kept])
 
 
 def resolve_detections(found: Detections, resolve: Any) -> Detections:

@@ -30,9 +30,6 @@ from leocod.stream.budget import Budget
 from leocod.stream.questions import Questions
 from leocod.types import Detections, Frame, Image
 
-PROPOSED_FROM = 0.3
-"""Score from which a detection is offered to the person as a box to accept."""
-
 
 @dataclass(frozen=True)
 class Proposal:
@@ -236,10 +233,10 @@ class LiveSession:
 
     def propose(self, frames: Sequence[Frame]) -> None:
         """Look for boxes in frames that want a label, so that the person need not draw them all."""
-        found = self.learning.predict([frame.image() for frame in frames]) if frames else []
+        found = self.learning.propose([frame.image() for frame in frames]) if frames else []
         with self.lock:
             self.proposals |= {
-                frame.id: Proposal(frame.size, self.clock(), detections.above(PROPOSED_FROM))
+                frame.id: Proposal(frame.size, self.clock(), detections)
                 for frame, detections in zip(frames, found, strict=True)
             }
             self.proposals = {frame: one for frame, one in self.proposals.items() if frame in self.book.requests}
