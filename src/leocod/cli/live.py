@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from leocod.cli.options import Device, Override
+from leocod.cli.options import Device, Override, drop_missing
 from leocod.cli.terminal import say
 from leocod.errors import InvalidConfig
 
@@ -57,16 +57,12 @@ def live(
     from leocod.run.layers import parse_override
 
     layers: list[dict[str, Any]] = [
-        {"benchmark": _drop_missing(source=source, fps=fps)},
-        {"labels": _drop_missing(per_step=labels_per_step, name=labeller)},
-        {"detector": {"name": detector} if detector else {}, **_drop_missing(device=device)},
+        {"benchmark": drop_missing(source=source, fps=fps)},
+        {"labels": drop_missing(per_step=labels_per_step, name=labeller)},
+        {"detector": {"name": detector} if detector else {}, **drop_missing(device=device)},
     ]
     layers += [parse_override(text) for text in overrides or ()]
     config = load_live_config(run, layers)
     directory = run or find_free_path(Path("runs") / "live")
     names = [name for name in (classes or "").split(",") if name.strip()]
     serve(config, directory, classes=names, address=host, port=port, tell=say)
-
-
-def _drop_missing(**values: Any) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}

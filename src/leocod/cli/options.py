@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,11 @@ BenchmarkOverride = Annotated[
 ]
 
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+
+
+def drop_missing(**values: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def divide_threads(jobs: int | None) -> int:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from leocod.cli.options import Device, Override
+from leocod.cli.options import Device, Override, drop_missing
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
@@ -55,9 +55,9 @@ def run(
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
         {"seed": seed, "device": device, "threads": threads},
         {
-            "labels": _drop_missing(per_step=labels),
-            "evaluate": _drop_missing(every=evaluate_every),
-            "benchmark": _drop_missing(steps=steps),
+            "labels": drop_missing(per_step=labels) or None,
+            "evaluate": drop_missing(every=evaluate_every) or None,
+            "benchmark": drop_missing(steps=steps) or None,
         },
     ]
     layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
@@ -117,8 +117,3 @@ def _explain_resume(directory: Path) -> Iterator[None]:
 def _resume_command(directory: Path) -> str:
     begun = (directory / "config.yaml").exists()
     return f"Resume it with: leocod run --resume {shlex.quote(str(directory))}" if begun else ""
-
-
-def _drop_missing(**values: Any) -> dict[str, Any] | None:
-    """The values that are there; None when none is."""
-    return {key: value for key, value in values.items() if value is not None} or None
