@@ -10,7 +10,7 @@ HERE = Access("127.0.0.1", 8008, None)
 OPEN = Access("0.0.0.0", 8008, "secret-token")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8008", "localhost:8008", "[::1]:8008", "127.8.9.1:8008"])
+@pytest.mark.parametrize("host", ["127.0.0.1:8008", "localhost:8008", "LOCALHOST:8008", "[::1]:8008", "127.8.9.1:8008"])
 def test_this_machine_is_welcome(host: str) -> None:
     assert HERE.refuse({"host": host}, has_origin=False) is None
     assert HERE.refuse({"host": host, "origin": f"http://{host}"}, has_origin=True) is None
@@ -27,6 +27,13 @@ def test_this_machine_is_welcome(host: str) -> None:
         "a@127.0.0.1:8008",
         "[::1",
         ":8008",
+        "[::1]evil.example:8008",
+        "127.0.0.1:8008:80",
+        "127.0.0.1:8008/",
+        "127.0.0.1:8008@evil.example",
+        "127.0.0.1:+8008",
+        "127.0.0.1:\u0668008",
+        "127.0.0.1:8008\n",
     ],
 )
 def test_a_foreign_host_is_refused(host: str) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
 
 COOKIE = "leocod_token"
+
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE | re.ASCII)
+"""A name or an address, and a port. A parser of addresses takes much more, such as `[::1]evil.example`."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -72,13 +75,10 @@ class Access:
         )
 
     def _is_own_host(self, host: str) -> bool:
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port
-        except ValueError:
+        parts = HOST.fullmatch(host)
+        if parts is None or int(parts["port"] or 80) != self.port:
             return False
-        if (port or 80) != self.port or parts.username is not None:
-            return False
+        name = parts["name"].strip("[]").lower()
         if self.token is None:
             return name == "localhost" or is_loopback(name)
         # Bound to every address of the machine, or to a name: any address in digits is no name that can be rebound.

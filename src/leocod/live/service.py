@@ -169,12 +169,15 @@ class LiveService:
             return
         self.activity = activity
         try:
-            future.set_result(command())
+            answer = command()
         # The one who asked gets it, whatever it is.
         except Exception as error:
-            future.set_exception(error)
-        finally:
             self.activity = None
+            future.set_exception(error)
+        else:
+            # Before it is answered: who has the answer finds the learner free.
+            self.activity = None
+            future.set_result(answer)
 
     # -- what pictures need
 
