@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import signal
 import socket
-from asyncio import Transport
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
@@ -14,7 +13,6 @@ from threading import Event
 from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig
@@ -23,6 +21,7 @@ from leocod.files.atomic import write_json, write_text
 from leocod.files.documents import parse_mapping, read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.live.access import Access
+from leocod.live.connections import Connection
 from leocod.live.server import LONGEST_MESSAGE, make_app
 from leocod.live.service import LiveService, Messages
 from leocod.live.session import LiveSession
@@ -33,9 +32,6 @@ from leocod.run.environment import describe_environment, read_command_line
 from leocod.run.layers import overlay
 
 JOURNAL = "journal.jsonl"
-
-MOST_CONNECTIONS = 128
-"""Open at a time, whoever opens them. A browser needs fewer than ten."""
 
 
 def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]) -> ExperimentConfig:
@@ -143,21 +139,12 @@ def _bind(address: str, port: int) -> socket.socket:
     return bound
 
 
-class LimitedHTTP(H11Protocol):
-    """Turns away whoever comes when very many connections are open: files are needed for frames and checkpoints."""
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-
-
 def _run_server(service: LiveService, access: Access, bound: socket.socket) -> None:
     # A stranger's malformed request is no news.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.getMessage())
     config = uvicorn.Config(
         make_app(service, access),
-        http=LimitedHTTP,
+        http=Connection,
         log_level="error",
         access_log=False,
         server_header=False,
