@@ -32,8 +32,9 @@ from leocod.run.environment import read_source_state
 
 KINDS = {"message": 40, "impossible": 5, "frame": 10, "request": 25, "foreign": 10, "token": 10}
 """How many of a hundred tries are of each kind."""
-PROTOCOL = {None, 1000, 1002, 1003, 1005, 1007, 1008, 1009}
-"""Codes with which a server may close a socket on which nonsense came; None: without a word."""
+OWN_CODES = {1011, 4401, 4403, 4429}
+"""Codes with which the server says that it made a mistake, or that a page is not welcome. All others are the protocol's,
+or are sent back as they came."""
 FENCE_EVERY = 25
 SILENCE = 0.1
 """Seconds without an answer after which half a request is ended."""
@@ -97,7 +98,7 @@ class Fuzzer:
             told = self.plain.visit.wait_for_ack()
         except Closed as closed:
             self.plain.leave()
-            return payload, f"closed, {closed.code}", None if closed.code in PROTOCOL else f"closed with {closed.code}"
+            return payload, f"closed, {closed.code}", f"closed with {closed.code}" if closed.code in OWN_CODES else None
         wrong = self.plain.find_leak(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
         if told["ok"] or not isinstance(told.get("error"), str) or len(told["error"]) > 500:
             wrong = f"answered with {told}"
@@ -106,7 +107,7 @@ class Fuzzer:
         return payload, "refused", wrong
 
     def _try_frame(self, random: Random) -> tuple[bytes, str, str | None]:
-        raw = damage_frame(self.messages, random)
+        raw, is_harmless = damage_frame(self.messages, random)
         visit, told = Visit(self.plain.port, self.plain.headers), []
         try:
             visit.send(raw)
@@ -117,8 +118,8 @@ class Fuzzer:
             code = closed.code
         finally:
             visit.close()
-        wrong = None if code in PROTOCOL else f"closed with {code}"
-        done = [one for one in told if one["ok"] and one["id"] != 30]
+        wrong = f"closed with {code}" if code in OWN_CODES else None
+        done = [one for one in told if one["ok"] and not is_harmless]
         outcome = f"closed, {code}" if code else "refused" if told else "waited for more"
         return raw, outcome, f"answered with {done}" if done else wrong
 

@@ -81,14 +81,15 @@ def damage_message(messages: list[dict[str, Any]], random: Random) -> tuple[byte
             return payload, 1
 
 
-def damage_frame(messages: list[dict[str, Any]], random: Random) -> bytes:
-    """A damaged frame. Were its payload understood, there would still be nothing to do."""
+def damage_frame(messages: list[dict[str, Any]], random: Random) -> tuple[bytes, bool]:
+    """A damaged frame; and whether it holds what may be done, because it changes nothing."""
     harmless = {"type": "skip", "id": 30, "frame": NOBODY}
     refused = random.choice(messages) | {"id": "none"}
-    raw = make_frame(json.dumps(random.choice((harmless, refused))).encode(), random.choice((1, 1, 1, 2, 0, 9, 10, 8)))
+    message = random.choice((harmless, refused))
+    raw = make_frame(json.dumps(message).encode(), random.choice((1, 1, 1, 2, 0, 9, 10, 8)))
     for _ in range(random.choice((1, 1, 2, 4))):
         raw = mutate_bytes(raw, random)
-    return raw
+    return raw, message is harmless
 
 
 def _mutate_value(payload: bytes, random: Random) -> bytes:
