@@ -33,8 +33,8 @@ from leocod.run.environment import read_source_state
 KINDS = {"message": 40, "impossible": 5, "frame": 10, "request": 25, "foreign": 10, "token": 10}
 """How many of a hundred tries are of each kind."""
 OWN_CODES = {1011, 4401, 4403, 4429}
-"""Codes with which the server says that it made a mistake, or that a page is not welcome. All others are the protocol's,
-or are sent back as they came."""
+"""Codes with which the server says that it made a mistake, or that a page is not welcome. All others are those of the
+protocol, or are sent back as they came."""
 FENCE_EVERY = 25
 SILENCE = 0.1
 """Seconds without an answer after which half a request is ended."""

@@ -77,7 +77,7 @@ def test_a_kill_between_the_journal_and_going_back_changes_nothing(open_session,
     twin = digest(again)
     # The checkpoint after step 8 knows the label, so an earlier one was used, and nobody can go back to that one.
     assert again.learning.step == 7
-    assert [path.name for path in again.learning.list_checkpoints()] == ["step_00003.pt", "step_00000.pt"]
+    assert [path.name for path in again.learning.checkpoints.list()] == ["step_00003.pt", "step_00000.pt"]
     assert digest(open_session()) == twin
 
 
@@ -168,8 +168,8 @@ def test_a_forgotten_frame_is_off_the_disk_after_the_next_checkpoint(open_sessio
     assert frame not in {one for one, _ in session.remembered}
     session.checkpoint()
     assert not session.store.has(frame)
-    assert len(session.learning.list_checkpoints()) == 1
-    assert pixels.tobytes() not in session.learning.list_checkpoints()[0].read_bytes()
+    assert len(session.learning.checkpoints.list()) == 1
+    assert pixels.tobytes() not in session.learning.checkpoints.list()[0].read_bytes()
 
 
 def test_a_forgotten_frame_goes_also_when_the_process_ended_in_between(open_session, person) -> None:
@@ -182,7 +182,7 @@ def test_a_forgotten_frame_goes_also_when_the_process_ended_in_between(open_sess
     again.checkpoint()
 
     assert not again.store.has(frame)
-    assert len(again.learning.list_checkpoints()) == 1
+    assert len(again.learning.checkpoints.list()) == 1
 
 
 def test_a_forgotten_frame_goes_also_when_the_process_ended_while_it_saved(open_session, person, monkeypatch) -> None:
@@ -195,16 +195,16 @@ def test_a_forgotten_frame_goes_also_when_the_process_ended_while_it_saved(open_
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(session.learning, "_remove", killed)
+        patch.setattr(session.learning.checkpoints, "remove", killed)
         with pytest.raises(KeyboardInterrupt):
             session.checkpoint()
-    assert len(session.learning.list_checkpoints()) > 1
+    assert len(session.learning.checkpoints.list()) > 1
 
     again = open_session()
     again.checkpoint()
 
     assert not again.store.has(frame)
-    assert len(again.learning.list_checkpoints()) == 1
+    assert len(again.learning.checkpoints.list()) == 1
 
 
 def test_only_what_is_remembered_can_be_forgotten(open_session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leocod.live.learning import is_stale, resolve_detections
+from leocod.live.learning import resolve_detections
 from leocod.types import Detections
 
 
@@ -12,16 +12,6 @@ def test_detections_of_a_merged_class_are_of_the_other() -> None:
     found = Detections(np.zeros((2, 4), np.float32), np.array([0, 3]), np.array([0.9, 0.8], np.float32))
 
     assert resolve_detections(found, {0: 2, 3: 3}.__getitem__).classes.tolist() == [2, 3]
-
-
-def test_a_checkpoint_is_stale_if_a_label_that_it_had_learnt_was_taken_back_later() -> None:
-    undo = {"kind": "undo", "goes_back": True, "step": 5}
-    state = {"step": 7, "live": {"position": 10}}
-
-    assert is_stale(state, [(12, undo)])
-    assert not is_stale(state, [(9, undo)])
-    assert not is_stale({**state, "step": 4}, [(12, undo)])
-    assert not is_stale(state, [(12, {**undo, "goes_back": False})])
 
 
 def test_a_frame_that_somebody_removed_is_left_out(open_session, person) -> None:

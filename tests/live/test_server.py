@@ -203,6 +203,20 @@ def test_a_visit_that_fails_is_over_and_the_next_one_is_welcome(client, service,
         assert ask(socket, type="pause", id=1)["ok"]
 
 
+def test_a_full_disk_is_told_and_nothing_is_taken(client, service, monkeypatch) -> None:
+    (frame,) = service.session.book.requests
+
+    def fail(entry):
+        raise OSError(28, "No space left on device", "journal.jsonl")
+
+    with client.websocket_connect("/api/socket", headers=OURS) as socket:
+        with monkeypatch.context() as patch:
+            patch.setattr(service.session.journal, "write", fail)
+            refused = ask(socket, type="label", id=1, frame=frame, objects=[])
+        assert refused["error"] == "The disk refuses it: No space left on device. Nothing was taken."
+        assert ask(socket, type="label", id=2, frame=frame, objects=[])["label"] == 1
+
+
 def test_a_mistake_of_ours_is_not_shown_to_the_visitor(client, service, monkeypatch) -> None:
     monkeypatch.setattr(service.session, "skip", lambda frame: 1 / 0)
     with client.websocket_connect("/api/socket", headers=OURS) as socket:

@@ -117,6 +117,21 @@ def test_a_step_that_fails_is_told_and_the_next_one_is_learnt(running, monkeypat
     wait_for(lambda: service.session.book.steps == 1)
 
 
+def test_a_full_disk_is_told_in_words(running, monkeypatch) -> None:
+    service, source = running
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(service.session, "take_step", fail)
+        for _ in range(3):
+            source.frames.put(IMAGE)
+        wait_for(service.messages.list)
+
+    assert "No space left on device" in service.messages.list()[-1]["text"]
+
+
 def test_it_says_when_the_source_is_over(running) -> None:
     service, source = running
 

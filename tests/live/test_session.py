@@ -121,7 +121,7 @@ def test_a_damaged_checkpoint_is_passed_over(open_session, person, digest) -> No
     session = open_session()
     person.show(session, 9)
     known = digest(session)
-    newest = session.learning.list_checkpoints()[0]
+    newest = session.learning.checkpoints.list()[0]
     newest.write_bytes(newest.read_bytes()[:-9])
     told: list[str] = []
 
@@ -134,18 +134,18 @@ def test_a_damaged_checkpoint_is_passed_over(open_session, person, digest) -> No
 def test_a_damaged_old_checkpoint_does_not_keep_new_ones_from_being_saved(open_session, person) -> None:
     session = open_session()
     person.show(session, 9)
-    session.learning.list_checkpoints()[-1].write_bytes(b"no checkpoint")
+    session.learning.checkpoints.list()[-1].write_bytes(b"no checkpoint")
 
     again = open_session()
     again.checkpoint()
     person.show(again, 4)
 
-    assert again.learning.list_checkpoints()[0].name == "step_00011.pt"
+    assert again.learning.checkpoints.list()[0].name == "step_00011.pt"
 
 
 def test_a_run_that_was_killed_before_its_first_checkpoint_can_still_go_back(open_session, person) -> None:
     session = open_session()
-    session.learning.list_checkpoints()[0].unlink()
+    session.learning.checkpoints.list()[0].unlink()
 
     again = open_session()
     person.show(again, 2)
@@ -162,6 +162,25 @@ def test_a_frame_that_a_loss_of_power_has_damaged_is_not_asked_for(open_session,
     again = open_session()
 
     assert set(again.proposals) == {second}
+
+
+def test_a_frame_that_is_gone_cannot_be_labelled(open_session, person) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    session.store.path(frame).unlink()
+
+    with pytest.raises(InvalidData, match=rf"^Frame {frame} is not on the disk"):
+        session.label(frame, [])
+
+
+def test_of_a_long_journal_only_what_may_be_learnt_again_is_kept(open_session, person) -> None:
+    person.show(open_session(), 22)
+
+    again = open_session()
+
+    # Three checkpoints, four steps apart; the last one was after step 20.
+    assert [entry["step"] for _, entry in again.performed] == list(range(12, 22))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ class Corrections:
     def undo(self, number: int | None = None) -> str:
         """Take back a label, the last one unless a number says which. Returns what was done, for a person."""
         label = self._find_label(number)
-        state = self.session.learning.find_state_before(label.step) if label.step is not None else None
+        state = self.session.learning.checkpoints.read_newest(before=label.step) if label.step is not None else None
         entry = {
             "kind": "undo",
             "label": label.number,
@@ -32,12 +32,13 @@ class Corrections:
         self.session.note(entry)
         if state is not None and label.step is not None:
             position = self.session.learning.load(state)
-            self.session.learning.remove_checkpoints_from(label.step)
+            self.session.learning.checkpoints.remove_from(label.step)
             self.session.repeat(position)
         else:
             self.session.learning.perform(entry)
         self.session.publish()
-        self.session.propose([self.session.store.read(label.frame)] if entry["ask_again"] else [])
+        frame = self.session.learning.load_frame(label.frame) if entry["ask_again"] else None
+        self.session.propose([] if frame is None else [frame])
         return self._say_what_was_done(label, state)
 
     def _say_what_was_done(self, label: GivenLabel, state: Mapping[str, Any] | None) -> str:

@@ -33,14 +33,16 @@ class Journal:
         """Every entry from the first on. A half-written last line is cut off: nobody was told that it was taken."""
         if not self.file.exists():
             return
-        content = self.file.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(self.file, whole)
-        self.length = 0
-        for line in content[:whole].splitlines():
-            self.length += 1
-            yield self._parse(line)
+        self.length = whole = 0
+        # Line by line: after some months it is large.
+        with self.file.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    os.truncate(self.file, whole)
+                    return
+                whole += len(line)
+                self.length += 1
+                yield self._parse(line)
 
     def write(self, entry: Entry) -> int:
         """Append an entry and wait until it has reached the disk. Returns its number."""

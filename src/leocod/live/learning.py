@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +14,10 @@ from leocod.benchmarks.live import LiveOptions
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidFrame
 from leocod.evaluation.ap import Scorer
-from leocod.files.checkpoint import ENDING, Damaged, read_checkpoint, write_checkpoint
-from leocod.files.run_directory import RunDirectory, format_step, list_by_step
+from leocod.files.run_directory import RunDirectory
 from leocod.learner import Learned
 from leocod.live.book import Book, GivenLabel
+from leocod.live.checkpoints import Checkpoints
 from leocod.live.frame_store import FrameStore
 from leocod.live.journal import Entry
 from leocod.plugins.efficient_cls import EfficientCLS
@@ -60,8 +60,7 @@ class LiveLearner:
         self.accuracy: list[dict[str, Any]] = []
         """Measurements: `step`, `labels` given by then, `ap` in points."""
         self.ap_by_class: dict[int, float] = {}
-        self.positions: dict[Path, int] = {}
-        """Checkpoints that can be gone back to -> where in the journal each of them is."""
+        self.checkpoints = Checkpoints(directory.checkpoints, config.checkpoint.keep)
 
     @property
     def known_classes(self) -> tuple[str, ...]:
@@ -178,22 +177,7 @@ class LiveLearner:
     def save(self, position: int, *, forget_earlier: bool = False) -> Path:
         """Write a checkpoint of all entries before `position`, and remove the oldest ones, or all earlier ones."""
         self.extend_classes()
-        path = self.directory.checkpoints / f"{format_step(max(self.step, 0))}{ENDING}"
-        write_checkpoint(path, self._state(position))
-        self.positions[path] = position
-        kept = 1 if forget_earlier else self.config.checkpoint.keep
-        for old in self.list_checkpoints()[kept:]:
-            self._remove(old)
-        return path
-
-    def _remove(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-        self.positions.pop(path, None)
-
-    @property
-    def oldest_position(self) -> int:
-        """Where in the journal the oldest checkpoint is: what comes after it may have to be performed again."""
-        return min(self.positions.values(), default=0)
+        return self.checkpoints.write(self._state(position), alone=forget_earlier)
 
     def _state(self, position: int) -> dict[str, Any]:
         return {
@@ -226,50 +210,6 @@ class LiveLearner:
         self.ap_by_class = dict(live["ap_by_class"])
         torch.set_rng_state(state["torch_random"])
         return int(live["position"])
-
-    def load_newest(self, entries: Sequence[tuple[int, Entry]], warn: Callable[[str], None]) -> int:
-        """Go back to the newest checkpoint. Returns the position from which to go on; 0: there is none."""
-        newest = None
-        for path, state in self._read_checkpoints(warn):
-            if is_stale(state, entries):
-                # Else a later going back could meet the label that was taken back.
-                self._remove(path)
-                continue
-            self.positions[path] = int(state["live"]["position"])
-            newest = newest or state
-        return 0 if newest is None else self.load(newest)
-
-    def list_checkpoints(self) -> list[Path]:
-        """Every checkpoint, newest first."""
-        return list_by_step(self.directory.checkpoints, ENDING)[::-1]
-
-    def _read_checkpoints(self, warn: Callable[[str], None]) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Those that are whole, newest first."""
-        for path in self.list_checkpoints():
-            try:
-                yield path, read_checkpoint(path)
-            except Damaged as error:
-                warn(f"{error} It is passed over.")
-
-    def find_state_before(self, step: int) -> dict[str, Any] | None:
-        """The newest state from before a step; None: there is none any more."""
-        states = (state for _, state in self._read_checkpoints(warn=lambda text: None))
-        return next((state for state in states if state["step"] < step), None)
-
-    def remove_checkpoints_from(self, step: int) -> None:
-        """Remove the checkpoints that know a step, and those that nobody can read."""
-        known = {path for path, state in self._read_checkpoints(warn=lambda text: None) if state["step"] < step}
-        for path in set(self.list_checkpoints()) - known:
-            self._remove(path)
-
-
-def is_stale(state: Mapping[str, Any], entries: Iterable[tuple[int, Entry]]) -> bool:
-    """Whether a label was taken back after a checkpoint that had learnt it: the process ended in between."""
-    position = state["live"]["position"]
-    return any(
-        entry["kind"] == "undo" and number >= position and entry["goes_back"] and entry["step"] <= state["step"]
-        for number, entry in entries
-    )
 
 
 def _keep_surest(found: Detections) -> Detections:

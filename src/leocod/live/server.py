@@ -251,6 +251,9 @@ class Visit:
             answer = await run_command(self.service, command)
         except LeocodError as error:
             await self._refuse(command.id, str(error))
+        except OSError as error:
+            logger.exception("A command failed.")
+            await self._refuse(command.id, f"The disk refuses it: {error.strerror or 'an error'}. Nothing was taken.")
         # What went wrong is for the log, not for the visitor.
         except Exception:
             logger.exception("A command failed.")

@@ -158,6 +158,12 @@ class LiveService:
             self.session.take_step([frame.image for frame in frames], max(seconds, 0.0))
         except LeocodError as error:
             self.messages.add("error", f"A step was not learnt: {error}")
+        except OSError as error:
+            logger.exception("A step could not be kept.")
+            why = error.strerror or type(error).__name__
+            self.messages.add(
+                "error", f"A step could not be kept on the disk: {why}. Labels that were taken are there."
+            )
         # One step that fails, such as by a full disk, must not end the stream.
         except Exception as error:
             logger.exception("A step could not be learnt.")

@@ -6,6 +6,7 @@ step takes to learn and are made by one thread only.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -90,13 +91,19 @@ class LiveSession:
     # -- beginning and going on
 
     def _begin(self, classes: Sequence[str]) -> None:
-        entries = list(enumerate(self.journal.read()))
-        for number, entry in entries:
+        # First, so that of a long journal only what may be performed again is kept.
+        self.learning.checkpoints.find(warn=lambda text: self.tell("warning", text))
+        corrections: list[tuple[int, Entry]] = []
+        for number, entry in enumerate(self.journal.read()):
             try:
                 self.book.apply(entry)
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
                 raise self.journal.make_error(number, f"'{entry['kind']}' does not fit here ({error!r})") from error
-        if not entries:
+            if entry["kind"] in PERFORMED and number >= self.learning.checkpoints.oldest_position:
+                self.performed.append((number, entry))
+            if entry["kind"] in ("undo", "forget"):
+                corrections.append((number, entry))
+        if not self.journal.length:
             names = self.learning.known_classes
             new = [name for name in map(check_name, classes) if name not in names]
             if len(set(new)) < len(new):
@@ -107,16 +114,17 @@ class LiveSession:
             self.learning.extend_classes()
             self.learning.save(self.journal.length)
         else:
-            self._restore(entries)
+            self._restore(corrections)
 
-    def _restore(self, entries: Sequence[tuple[int, Entry]]) -> None:
+    def _restore(self, corrections: Sequence[tuple[int, Entry]]) -> None:
         """The learner as it was: the newest checkpoint, and what was learnt after it once more."""
-        position = self.learning.load_newest(entries, warn=lambda text: self.tell("warning", text))
-        self.performed = [(number, entry) for number, entry in entries if entry["kind"] in PERFORMED]
-        self.repeat(position)
+        checkpoints = self.learning.checkpoints
+        checkpoints.remove_stale(corrections)
+        state = checkpoints.read_newest(before=math.inf)
+        self.repeat(0 if state is None else self.learning.load(state))
         # An earlier checkpoint may hold it, if the process ended before that was removed.
-        oldest = self.learning.oldest_position
-        self.has_forgotten = any(entry["kind"] == "forget" and number >= oldest for number, entry in entries)
+        oldest = checkpoints.oldest_position
+        self.has_forgotten = any(entry["kind"] == "forget" and number >= oldest for number, entry in corrections)
         self.propose([one for frame in self.book.requests if (one := self.learning.load_frame(frame)) is not None])
 
     def repeat(self, position: int) -> None:
@@ -153,7 +161,10 @@ class LiveSession:
                 return self.book.keys[key]
             if frame not in self.book.requests:
                 raise InvalidData(f"Frame {frame} wants no label any more: it was labelled, skipped or replaced.")
-            boxes = clip_boxes(objects, self.store.read(frame).size)
+            stored = self.learning.load_frame(frame)
+            if stored is None:
+                raise InvalidData(f"Frame {frame} is not on the disk any more, or is damaged. Skip it.")
+            boxes = clip_boxes(objects, stored.size)
             numbers, new = self.book.number_names([check_name(one.name) for one in objects])
             number = self.book.next_label
             every = self.options.keep_aside
@@ -248,7 +259,8 @@ class LiveSession:
         path = self.learning.save(position, forget_earlier=self.has_forgotten)
         self.has_forgotten = False
         with self.lock:
-            self.performed = [pair for pair in self.performed if pair[0] >= self.learning.oldest_position]
+            oldest = self.learning.checkpoints.oldest_position
+            self.performed = [pair for pair in self.performed if pair[0] >= oldest]
             wanted = {label.frame for label in self.book.labels.values()} | set(self.book.requests)
             wanted |= {frame for _, entry in self.performed for frame in entry.get("frames", ())}
             wanted |= {frame for _, entry in self.performed for frame in entry.get("asked", ())}
