@@ -49,7 +49,7 @@ format: setup ## put the code in its standard form
 	$(BIN)/ruff format .
 
 bench: setup ## measure: each script prints a table and a ratio, figures go to results/bench
-	@for script in step parts evaluation stream memory ema augment checkpoint startup growth; do \
+	@for script in step parts evaluation stream memory ema augment checkpoint startup growth live; do \
 	  echo "== $$script" && OMP_NUM_THREADS=1 $(BIN)/python bench/$$script.py || exit 1; \
 	done
 
@@ -65,8 +65,9 @@ soak: setup ## kill, starve and outlast it: 500 kills, every fault, 20,000 steps
 	OMP_NUM_THREADS=1 $(BIN)/python soak/live_kills.py
 	OMP_NUM_THREADS=1 $(BIN)/python soak/live_rtsp.py
 
-fuzz: setup ## feed damaged files to every reader, ten minutes each; findings go to runs/fuzz
+fuzz: setup ## feed damaged files to every reader, ten minutes each, and nonsense to the live page; findings go to runs/fuzz
 	OMP_NUM_THREADS=1 $(BIN)/python fuzz/run.py --reader all --minutes 10 --jobs 2 --out runs/fuzz
+	OMP_NUM_THREADS=1 $(BIN)/python fuzz/live.py --out runs/fuzz
 
 clean: ## remove the environment and all caches; runs stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -26,6 +26,7 @@ SMALLEST = {
         *("--memory-steps", "1", "--young", "0", "--old", "1"),
     ],
     "live_person": ["--minutes", "0.2"],
+    "live": ["--rounds", "1", "--seconds", "15"],
     "memory": ["--rounds", "1", "--times", "2"],
     "parts": ["--rounds", "1"],
     "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "0"],
