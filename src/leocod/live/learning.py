@@ -98,7 +98,7 @@ class LiveLearner:
         self.step = entry["step"]
         given = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
         pairs = [pair for label in given if (pair := self.load_pair(label)) is not None]
-        # Whoever learns on and on from a few labels forgets all else, and believes its own mistakes.
+        # A precaution: nobody corrects what it would teach itself.
         most = cast(LiveOptions, self.config.benchmark.options).steps_per_label * self.labels_learned
         if not pairs and self.learned >= most:
             return None
