@@ -1,7 +1,7 @@
 /** What an answer of the server means for the page. */
 
 import type { Acknowledgement, SentCommand } from "./contract";
-import { addNotice, type Model, settle, setWaiting } from "./model";
+import { addNotice, givenLabels, type Model, settle, setWaiting } from "./model";
 import { listNames } from "./words";
 
 /** Takes in the answer to a command. `waiting` are the commands that still have none. */
@@ -16,22 +16,34 @@ export function receiveAnswer(
   const answered = isAnswer ? [...model.answered, command.frame] : model.answered;
   const next = setWaiting({ ...model, answered }, waiting);
   const told = addNotice(next, "done", describe(command, answer), answer.file);
+  if (command.type === "label") return take(told, answer.label, command.frame);
   return command.type === "undo" ? reopen(told, command.label ?? answer.label) : told;
 }
 
+/** Until a state lists it, the page itself knows that the label is there: it can be taken back at once. */
+function take(model: Model, label: number | undefined, frame: number): Model {
+  return label === undefined ? model : { ...model, taken: [{ label, frame }, ...model.taken] };
+}
+
 function refuse(model: Model, command: SentCommand, error: string, waiting: readonly SentCommand[]): Model {
-  const next = addNotice(setWaiting(model, waiting), "error", error);
+  const kept = command.type === "undo" ? forgetTaken(model, command.label) : model;
+  const next = addNotice(setWaiting(kept, waiting), "error", error);
   // The person sees again what was refused, and can mend it.
   return command.type === "label" ? settle({ ...next, current: command.frame }) : next;
 }
 
 /** The frame of a label that was taken back may be asked for again: then its draft is there again. */
 function reopen(model: Model, label: number | undefined): Model {
-  const frame = model.state?.labels.find((one) => one.label === label)?.frame;
-  if (frame === undefined) return model;
+  const frame = givenLabels(model).find((one) => one.label === label)?.frame;
+  const next = forgetTaken(model, label);
+  if (frame === undefined) return next;
   const draft = model.drafts[frame];
   const drafts = draft ? { ...model.drafts, [frame]: { ...draft, asked: null } } : model.drafts;
-  return settle({ ...model, drafts, answered: model.answered.filter((one) => one !== frame), reopened: frame });
+  return settle({ ...next, drafts, answered: model.answered.filter((one) => one !== frame), reopened: frame });
+}
+
+function forgetTaken(model: Model, label: number | undefined): Model {
+  return { ...model, taken: model.taken.filter((one) => one.label !== label) };
 }
 
 export function describe(command: SentCommand, answer: { label?: number; file?: string }): string {

@@ -30,6 +30,8 @@ export type Dialog =
   | { kind: "look"; frame: number }
   | { kind: "forget"; frame: number };
 
+export type TakenLabel = { label: number; frame: number };
+
 export type Model = {
   connection: ConnectionStatus;
   state: State | null;
@@ -53,6 +55,8 @@ export type Model = {
   waiting: readonly SentCommand[];
   /** Frames that are answered, but still in the server's last state. */
   answered: readonly number[];
+  /** Labels that were acknowledged, but are not in the server's last state yet; newest first. */
+  taken: readonly TakenLabel[];
   /** A frame whose label was taken back: shown as soon as it is asked for again. */
   reopened: number | null;
   colours: ColourPlaces;
@@ -77,6 +81,7 @@ export function startModel(theme: Theme = "system", colours: ColourPlaces = {}):
     zoom: 1,
     waiting: [],
     answered: [],
+    taken: [],
     reopened: null,
     colours,
     readUntil: 0,
@@ -111,10 +116,17 @@ export function receiveState(model: Model, state: State): Model {
     reopened: isBack ? null : model.reopened,
     misunderstanding: null,
     answered: model.answered.filter((frame) => asked.has(frame)),
+    taken: model.taken.filter(({ label }) => state.labels.every((listed) => listed.label < label)),
     drafts: keepDrafts(model.drafts, state),
     colours: placeColours(namesIn(state), model.colours),
   });
   return lost?.touched && !isMine ? addNotice(next, "info", explainLoss(lost.frame, state)) : next;
+}
+
+/** Every label that can be taken back, newest first. */
+export function givenLabels(model: Model): TakenLabel[] {
+  const gone = new Set(model.waiting.flatMap((one) => (one.type === "undo" ? [one.label] : [])));
+  return [...model.taken, ...(model.state?.labels ?? [])].filter(({ label }) => !gone.has(label));
 }
 
 function isAnswered(model: Model, frame: number): boolean {

@@ -148,8 +148,7 @@ export class Session {
       this.notice("info", `The label of frame ${onItsWay.frame} is taken back as soon as it has arrived.`);
       return;
     }
-    const gone = new Set(this.outbox.waiting().flatMap((one) => (one.type === "undo" ? [one.label] : [])));
-    const newest = this.model.state?.labels.find(({ label }) => !gone.has(label));
+    const [newest] = models.givenLabels(this.model);
     if (newest) this.undoLabel(newest.label);
     else this.notice("info", "There is no label to take back.");
   }

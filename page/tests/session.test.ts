@@ -290,6 +290,37 @@ test("a label that is on its way is taken back when it has its number", () => {
   expect(server.received[1]).toEqual({ type: "undo", id: 2, label: 9 });
 });
 
+test("a label that no state lists yet is the one that is taken back", () => {
+  const session = server.session();
+  server.greet(makeState({ labels: [makeLabel(8, 4)] }));
+  session.accept();
+  server.say({ type: "ack", id: 1, ok: true, label: 9 });
+  // It was on its way when the label came.
+  server.say({ type: "state", state: makeState({ labels: [makeLabel(8, 4)] }) });
+
+  session.undo();
+  server.say({ type: "ack", id: 2, ok: true });
+  session.undo();
+
+  expect(server.received.slice(1)).toEqual([
+    { type: "undo", id: 2, label: 9 },
+    { type: "undo", id: 3, label: 8 },
+  ]);
+});
+
+test("a label that another window took back before a state listed it is asked for once", () => {
+  const session = server.session();
+  server.greet(makeState({ labels: [makeLabel(8, 4)] }));
+  session.accept();
+  server.say({ type: "ack", id: 1, ok: true, label: 9 });
+
+  session.undo();
+  server.say({ type: "ack", id: 2, ok: false, error: "There is no such label to take back." });
+  session.undo();
+
+  expect(server.received[2]).toEqual({ type: "undo", id: 3, label: 8 });
+});
+
 test("when a label is taken back and its frame is asked for again, its draft is there again", () => {
   const session = server.session();
   server.greet();
