@@ -4,8 +4,9 @@
 
 The stream is the built-in world at 10 frames a second. The person answers the oldest request, some seconds after it was
 asked for, with some mistakes: boxes that are off by a little, objects that are missed, names that are wrong. Time is
-simulated, so a session takes as long as its steps take to learn. The last line is the same labels given offline: the
-start trained on all of them, as often as the live learner was, and then tested once. Figures go to results/live.
+simulated, so a session takes as long as its steps take to learn. The last two lines are the same labels given offline:
+the start trained on them, as often as the live learner was, and then tested once. "offline" has all labels from the
+first update on; "in order" has at each update those that had come by then. Figures go to results/live.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from leocod.types import Detections, Images, Labels, Predict
 
 FPS = 10.0
 STEP = 16 / FPS
+UPDATES = 2
+"""Updates of a step: one on its own frames, one on remembered ones."""
 TESTED = 300
 """Held-out frames, evenly from the whole walk."""
 
@@ -95,11 +98,15 @@ def hold_session(labeller: str, minutes: float, seed: int, per_step: int) -> lis
         session = LiveSession(RunDirectory(Path(folder)), config, classes=world.classes)
         truth: dict[int, Labels] = {}
         order = [session.book.find_class(name) for name in world.classes]
+        points.append(measure(session, evaluator, order, labeller, seed, 0, person.spent))
+        labels_by_update: list[int] = []
         for step in range(steps):
             pairs = world.frames_of(step)
             first = session.book.next_frame
             truth |= {first + place: labels for place, (_, labels) in enumerate(pairs)}
             session.take_step([frame.image() for frame, _ in pairs])
+            updates = UPDATES * session.learning.learned - len(labels_by_update)
+            labels_by_update += [session.learning.labels_learned] * updates
             now = (step + 1) * STEP
             while session.book.requests and person.free_from <= now:
                 frame = next(iter(session.book.requests))
@@ -110,7 +117,14 @@ def hold_session(labeller: str, minutes: float, seed: int, per_step: int) -> lis
                 points.append(measure(session, evaluator, order, labeller, seed, step + 1, person.spent))
                 print(points[-1], file=sys.stderr, flush=True)
             truth = {number: labels for number, labels in truth.items() if number in session.book.requests}
-        points.append(learn_offline(session, evaluator, order, labeller, seed, person.spent))
+        for name, known in (
+            ("offline", [len(session.book.labels)] * len(labels_by_update)),
+            ("in order", labels_by_update),
+        ):
+            learner = learn_offline(session, known, seed)
+            last = measure(session, evaluator, order, labeller, seed, steps, person.spent)
+            ap = compute_ap(learner.predict, evaluator, order)
+            points.append({**last, "labeller": f"{labeller}, {name}", "ap50": ap})
         session.journal.close()
     return points
 
@@ -145,21 +159,19 @@ def compute_ap(predict: Predict, evaluator: Evaluator, order: list[Any]) -> floa
     return round(100 * float(np.mean([value for value in by_class.values() if value is not None])), 2)
 
 
-def learn_offline(
-    session: LiveSession, evaluator: Evaluator, order: list[Any], labeller: str, seed: int, spent: float
-) -> dict[str, Any]:
-    """The start, trained on the same labels in random order: as many updates, of 16 frames, as the live learner had."""
+def learn_offline(session: LiveSession, labels_by_update: list[int], seed: int) -> EfficientCLS:
+    """The start, trained on the same labels: at each update 16 frames, drawn from the first so many labels."""
     learner = build_learner(session.config)
     assert isinstance(learner, EfficientCLS)
     learner.extend_classes(session.book.detector_names[len(learner.classes) :])
     pairs = [pair for label in session.book.labels.values() if (pair := session.learning.load_pair(label))]
     draw = np.random.default_rng(seed)
-    for _ in range(2 * session.learning.learned):
-        batch = [pairs[number] for number in draw.integers(len(pairs), size=16)]
+    for update, known in enumerate(labels_by_update, start=1):
+        batch = [pairs[number] for number in draw.integers(min(known, len(pairs)), size=16)]
         learner.strategy.update(Batch.mean_of("current", batch))
-        learner.consolidate()
-    point = measure(session, evaluator, order, labeller, seed, session.book.steps, spent)
-    return {**point, "labeller": f"{labeller}, offline", "ap50": compute_ap(learner.predict, evaluator, order)}
+        if update % UPDATES == 0:
+            learner.consolidate()
+    return learner
 
 
 def main() -> None:
@@ -176,8 +188,8 @@ def main() -> None:
     points = hold_session(options.labeller, options.minutes, options.seed, options.per_step)
     heads = ("labeller", "minute", "labels", "boxes", "person_seconds", "ap50")
     print(table(heads, [[point[head] for head in heads] for point in points]))
-    live, offline = points[-2]["ap50"], points[-1]["ap50"]
-    print(f"AP50 live {live:.2f}, the same labels offline {offline:.2f}.")
+    live, offline, in_order = (point["ap50"] for point in points[-3:])
+    print(f"AP50 live {live:.2f}, the same labels offline {offline:.2f}, offline in order {in_order:.2f}.")
     record(options, {"points": points})
 
 
