@@ -210,6 +210,8 @@ class Evaluated:
     """Test frame id -> what was found."""
     ap_name: str = "AP50"
     """What the figure is called where it is shown; another definition has another name."""
+    also: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """Earlier run -> AP by class name on its test frames."""
 
 
 @dataclass(frozen=True)

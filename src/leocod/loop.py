@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from leocod.evaluation.audit import audit_pseudo_labels
 from leocod.evaluation.evaluator import Evaluator
+from leocod.evaluation.retest import Retest
 from leocod.events import (
     Evaluated,
     Event,
@@ -26,19 +27,25 @@ from leocod.types import Labels
 
 
 def run_stream(
-    stream: Steps, learner: Learner, evaluator: Evaluator, start: int = 0, *, unfinished: bool = False
+    stream: Steps,
+    learner: Learner,
+    evaluator: Evaluator,
+    start: int = 0,
+    *,
+    unfinished: bool = False,
+    retests: Sequence[Retest] = (),
 ) -> Iterator[Event]:
     """At each event the learner is at rest: a sink may look, stop, or save (not at StepArrived and StepTested).
 
-    `unfinished`: the step before `start` was learnt, but not evaluated.
+    `unfinished`: the step before `start` was learnt, but not evaluated. `retests`: tried at each evaluation.
     """
     began = waited = time.perf_counter()
     if unfinished and evaluator.due(start - 1):
-        yield evaluate(start - 1, learner, evaluator)
+        yield evaluate(start - 1, learner, evaluator, retests)
     if unfinished:
         yield StepFinished(start - 1, time.perf_counter() - began)
     if start == 0 and evaluator.due(-1):
-        yield evaluate(-1, learner, evaluator)
+        yield evaluate(-1, learner, evaluator, retests)
     done = start
     for arrival in stream.arrivals(start, learner=learner):
         step = arrival.step
@@ -52,7 +59,7 @@ def run_stream(
             yield Warned(step.index, warning)
         yield describe_step(arrival, learned, learner, waited=arrived - waited)
         if evaluator.due(step.index):
-            yield evaluate(step.index, learner, evaluator)
+            yield evaluate(step.index, learner, evaluator, retests)
         yield StepFinished(step.index, time.perf_counter() - began)
         waited = time.perf_counter()
         done = step.index + 1
@@ -60,15 +67,16 @@ def run_stream(
     if stream.length is not None and done < stream.length:
         yield Warned(max(done - 1, 0), f"The source ended after {done} of {stream.length} steps.")
     if done and not evaluator.due(done - 1):
-        yield evaluate(done - 1, learner, evaluator)
+        yield evaluate(done - 1, learner, evaluator, retests)
     yield RunFinished(done, time.perf_counter() - began)
 
 
-def evaluate(step: int, learner: Learner, evaluator: Evaluator) -> Evaluated:
+def evaluate(step: int, learner: Learner, evaluator: Evaluator, retests: Sequence[Retest] = ()) -> Evaluated:
     """Try the learner on the test frames."""
     began = time.perf_counter()
     ap_by_class, detections = evaluator.evaluate(learner.predict)
-    return Evaluated(step, ap_by_class, time.perf_counter() - began, detections, evaluator.ap_name)
+    also = {retest.name: retest.evaluate() for retest in retests}
+    return Evaluated(step, ap_by_class, time.perf_counter() - began, detections, evaluator.ap_name, also)
 
 
 def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waited: float) -> StepLearned:

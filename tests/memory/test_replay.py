@@ -389,3 +389,24 @@ def test_pins_are_saved(a_memory, a_frame):
     assert a_memory().load_state_dict(memory.state_dict()).pinned == {1}
     old = {key: value for key, value in memory.state_dict().items() if key != "pinned"}
     assert a_memory().load_state_dict(old).pinned == set()
+
+
+def test_what_is_set_apart_stays_as_it_is_under_other_ids(a_memory, ids, a_frame):
+    memory = a_memory(per_class=2)
+    memory.add([a_frame(4, (0, 1)), a_frame(7, (1,))])
+    memory.pinned.add(7)
+    bytes_before, pixels = memory.bytes, [frame.image() for frame, _ in memory.frames]
+
+    memory.set_apart()
+
+    assert ids(memory.frames) == [-1, -2]
+    assert memory.pinned == {-2}
+    assert memory.bytes == bytes_before
+    for (frame, _), before in zip(memory.frames, pixels, strict=True):
+        assert np.array_equal(frame.image(), before)
+    memory.add([a_frame(4, (0,))])
+    assert sorted(ids(memory.frames)) == [-2, -1, 4]
+    assert memory.remove(-1)
+    memory.set_apart()
+    assert ids(memory.frames) == [-1, -2]
+    assert a_memory(per_class=2).load_state_dict(memory.state_dict()).bytes == memory.bytes

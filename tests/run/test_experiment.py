@@ -227,8 +227,8 @@ def test_a_run_with_an_open_class_list_can_be_used_afterwards(tmp_path: Path) ->
 
     learner, classes = load_learner(RunDirectory.open(tmp_path / "run"))
 
-    assert len(classes) == 20
-    assert 0 < len(learner.classes) <= 20
+    assert classes == learner.classes
+    assert 0 < len(classes) <= 20
     assert learner.remembered_frames()
     memory = json.loads((tmp_path / "run" / "memory.json").read_text())
     assert list(memory["by_class"]) == list(learner.classes)

@@ -67,6 +67,18 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
     assert "2 labels" in shown(console)
 
 
+def test_what_is_found_on_earlier_test_frames_is_shown_beside(console: Console) -> None:
+    found = Detections(np.zeros((0, 4), np.float32), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    with ConsoleProgress(console=console) as sink:
+        sink(RunStarted("a run", ("mug",), 50, 0))
+        sink(Evaluated(3, {"mug": 0.5}, 0.1, {1: found}, also={"runs [1]": {"cup": 0.25, "dog": None}}))
+    scores = {"ap": 25.0, "ap_by_class": {"cup": 25.0}}
+    console.print(a_table(also={"runs [1]": {"start": scores, "evaluations": [{"step": 3, **scores, "ap": 20.0}]}}))
+
+    assert "step 4: AP50 50.0 on 1 test frames, 25.0 on those of runs [1]" in words(console)
+    assert "on the test frames of runs [1], before and after │ 25.0, 20.0" in words(console)
+
+
 def test_the_table_has_the_headline_figures(console: Console) -> None:
     console.print(a_table())
 

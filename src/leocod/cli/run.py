@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leocod.cli.options import Device, Override, drop_missing
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+
+if TYPE_CHECKING:
+    from leocod.run.config import ExperimentConfig
 
 
 def run(
@@ -42,15 +45,20 @@ def run(
     resume: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Resume an interrupted run with its own config.")
     ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Go on with a new stream from all that RUN has learnt; its config, with what you change.",
+        ),
+    ] = None,
 ) -> None:
     """Learn from a stream, evaluate on the way, and leave a run directory with a report.
 
     Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
     Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
     """
-    from leocod.run.config import load_config, load_run_config
-    from leocod.run.layers import parse_override
-
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
         {"seed": seed, "device": device, "threads": threads},
@@ -67,14 +75,7 @@ def run(
         raise InvalidConfig(
             "--no-efficient-cls cannot be combined with --set efficient_cls.OPTION: remove one of them."
         )
-    layers += [parse_override(text) for text in overrides or ()]
-    if resume and out:
-        raise InvalidConfig("--out cannot be combined with --resume: a resumed run stays in its directory.")
-
-    from leocod.files.run_directory import RunDirectory
-
-    stored = RunDirectory.open(resume).config if resume and not config else None
-    chosen = load_run_config(stored, layers) if stored else load_config(config, layers)
+    chosen = _choose_config(config, layers, overrides or (), out=out, resume=resume, earlier=earlier)
 
     from leocod.files.run_directory import find_free_path, refuse_if_taken
     from leocod.run.experiment import name_run
@@ -93,6 +94,32 @@ def run(
     if results is not None:
         console.print(results_table(results))
         say(f"Report: {directory / 'report.html'}")
+
+
+def _choose_config(
+    file: Path | None,
+    layers: Sequence[Mapping[str, Any]],
+    overrides: Sequence[str],
+    *,
+    out: Path | None,
+    resume: Path | None,
+    earlier: Path | None,
+) -> ExperimentConfig:
+    """The config that all options together ask for."""
+    from leocod.files.run_directory import RunDirectory
+    from leocod.run.config import load_config, load_run_config, load_successor_config
+    from leocod.run.layers import parse_override
+
+    if resume and out:
+        raise InvalidConfig("--out cannot be combined with --resume: a resumed run stays in its directory.")
+    if resume and earlier:
+        raise InvalidConfig("--from cannot be combined with --resume: a resumed run knows what it began with.")
+    layers = [*layers, *(parse_override(text) for text in overrides)]
+    if earlier:
+        return load_successor_config(RunDirectory.open(earlier), file, layers)
+    if resume and not file:
+        return load_run_config(RunDirectory.open(resume).config, layers)
+    return load_config(file, layers)
 
 
 @contextmanager

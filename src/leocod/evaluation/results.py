@@ -44,6 +44,14 @@ class Evaluation(ClassScores):
     step: StepNumber
 
 
+class Retested(Stored):
+    """AP on the test frames of an earlier run."""
+
+    start: ClassScores
+    """Before the first step."""
+    evaluations: list[Evaluation]
+
+
 class MetricWords(Stored):
     """How to show a metric: a report of somebody else's run must not import the metric to know."""
 
@@ -133,6 +141,8 @@ class Results(Stored):
     start: ClassScores | None = None
     """Before the first step; None unless `evaluate.start` asks for it."""
     evaluations: list[Evaluation]
+    also: dict[str, Retested] = Field({}, max_length=100)
+    """Earlier run -> AP on its test frames, as `evaluate.also` asks for."""
     pseudo_label_counts: Counts | None = None
     """Over the whole run; None where there were no pseudo labels, or where a run has gone on that did not count."""
     pseudo_label_groups: dict[str, Counts] = Field({}, max_length=2)

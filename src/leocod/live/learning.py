@@ -22,7 +22,8 @@ from leocod.live.frame_store import FrameStore
 from leocod.live.journal import Entry
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.run.config import ExperimentConfig
-from leocod.run.experiment import Seeds, build_strategy, drop_start_weights, wrap
+from leocod.run.earlier import drop_start
+from leocod.run.experiment import Seeds, build_strategy, wrap
 from leocod.strategies.base import Strategy
 from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, Step
 
@@ -201,7 +202,7 @@ class LiveLearner:
 
     def load(self, state: Mapping[str, Any]) -> int:
         """Go back to a checkpoint. Returns the position in the journal from which to go on."""
-        learner = build_learner(drop_start_weights(self.config), state["learner"])
+        learner = build_learner(drop_start(self.config), state["learner"])
         self.learner = learner
         live = state["live"]
         self.step, self.merged = state["step"], dict(live["merged"])

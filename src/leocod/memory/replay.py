@@ -152,6 +152,15 @@ class ReplayMemory:
         self.pinned.discard(frame)
         return bool(entries)
 
+    def set_apart(self) -> None:
+        """Give every frame held a negative id: a new stream counts its own frames from 0."""
+        frames = {old: replace(frame, id=-1 - place) for place, (old, frame) in enumerate(self._frames.items())}
+        for entry in self._entries.values():
+            entry.frame = frames[entry.frame.id]
+        self.pinned = {frames[old].id for old in self.pinned if old in frames}
+        self._sharing = Counter({frames[old].id: count for old, count in self._sharing.items()})
+        self._frames = {frame.id: frame for frame in frames.values()}
+
     def merge_classes(self, number: int, into: int) -> None:
         """Let all that is remembered of one class be of another. Entries that a full shelf cannot take are dropped."""
         shown = [entry for entry in self._entries.values() if number in entry.classes]

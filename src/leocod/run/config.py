@@ -15,6 +15,7 @@ from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import find_metrics, list_shipped
 from leocod.files.documents import parse_mapping, read_yaml
+from leocod.files.run_directory import RunDirectory
 from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
@@ -40,6 +41,9 @@ class EvaluateOptions(Definitions):
     prequential: bool = False
     """Also try the learner on the frames of each step before it learns from them. The metric `prequential` needs it.
     Each training frame is detected once more."""
+    also: tuple[Path, ...] = ()
+    """Earlier runs whose test frames are tried again at each evaluation, and before the first step: what the stream
+    costs on what was learnt before it."""
     metrics: tuple[str, ...] = list_shipped()
     """What sums up the run: files of `evaluation/metrics/`, or module:Class."""
 
@@ -73,6 +77,9 @@ class ExperimentConfig(Settings):
     """How it learns: a file of `strategies/`, or module:Class."""
     efficient_cls: EfficientCLSOptions | None = EfficientCLSOptions()
     """The plug-in's options; null runs the bare strategy."""
+    earlier_run: Path | None = None
+    """A run to go on from with a new stream: the learner begins with all that it had learnt, its network, memory, class
+    list, slow learner and optimiser. `detector` and `strategy` must be those of that run, and `classes` be `open`."""
     diagnosis: Diagnosis | None = None
     """To find out what limits a run, or where a gain comes from; no result. What if the pseudo labels were better?
     `true_boxes`: they are the truth. `right_labels`: the wrong ones are left out. `missed_ignored`: objects without one
@@ -138,6 +145,11 @@ class ExperimentConfig(Settings):
                 "labels.name is 'disagreement', but there is no slow learner to disagree with the fast one: "
                 "it should be another, or efficient_cls on with ema: true."
             )
+        if self.earlier_run is not None and self.classes != "open":
+            raise InvalidConfig(
+                f"earlier_run is {self.earlier_run}, whose classes need not be those of this stream: classes should be "
+                "'open'."
+            )
         if self.diagnosis and self.classes == "open":
             raise InvalidConfig("diagnosis knows true boxes of classes that an open list does not have: leave one out.")
         return self
@@ -171,6 +183,16 @@ def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]]
 def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """The config of a run directory, perhaps of an earlier version, with overrides laid over it."""
     return load_mapping(reduce(overlay, overrides, upgrade(read_yaml(file), file)))
+
+
+def load_successor_config(
+    earlier: RunDirectory, file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()
+) -> ExperimentConfig:
+    """The config of a run that goes on from an earlier one: what that one had, a file and overrides laid over it."""
+    before = upgrade(read_yaml(earlier.config), earlier.config)
+    layers = [{"earlier_run": str(earlier.path), "classes": "open", "diagnosis": None}]
+    layers += [read_yaml(file)] if file else []
+    return load_mapping(reduce(overlay, [*layers, *overrides], before))
 
 
 def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:

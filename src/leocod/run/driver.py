@@ -80,7 +80,9 @@ def drive(
         single_pass=parts.learner.single_pass,
         known_classes=parts.known_classes,
     )
-    events = run_stream(parts.stream, parts.learner, parts.evaluator, begin.step, unfinished=begin.unfinished)
+    events = run_stream(
+        parts.stream, parts.learner, parts.evaluator, begin.step, unfinished=begin.unfinished, retests=parts.retests
+    )
     if results is not None:
         events = add_scores(events, results)
     with Interruption() as interruption, ExitStack() as stack:

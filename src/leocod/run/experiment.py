@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +11,8 @@ import torch
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
-from leocod.files.checkpoint import make_damaged_error, read_newest_checkpoint
+from leocod.evaluation.retest import Retest
+from leocod.files.checkpoint import make_damaged_error
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller
 from leocod.learner import Learner
@@ -22,7 +21,8 @@ from leocod.plugins.diagnosis import TruthObserver, diagnose
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.allocation import keep_memory
-from leocod.run.config import ExperimentConfig, load_mapping, upgrade
+from leocod.run.config import ExperimentConfig
+from leocod.run.earlier import build_retests, drop_start, go_on, read_config, read_newest_state
 from leocod.run.parts import Parts, RunFacts
 from leocod.strategies.base import Strategy
 from leocod.stream.base import Steps
@@ -60,7 +60,8 @@ class Experiment:
     learner: Learner
     evaluator: Evaluator
     known_classes: tuple[str, ...] | None = None
-    """The benchmark's classes that the starting weights know; None where nothing depends on it."""
+    """The benchmark's classes that the learner knows at the start; None where nothing depends on it."""
+    retests: tuple[Retest, ...] = ()
 
     @property
     def parts(self) -> Parts:
@@ -93,6 +94,7 @@ class Experiment:
             device=config.device,
             known_classes=self.known_classes,
             lost_test_frames=self.benchmark.lost_test_frames,
+            retests=self.retests,
         )
 
 
@@ -106,11 +108,14 @@ def build(config: ExperimentConfig) -> Experiment:
     benchmark = config.benchmark.build(config.seed)
     labeller = build_labeller(config, benchmark)
     once = Stream(benchmark, labeller, workers=config.workers, patience=config.patience)
-    strategy = build_strategy(config, benchmark.classes)
+    strategy = build_strategy(drop_start(config) if config.earlier_run else config, benchmark.classes)
     strategy.check(len(benchmark.classes))
     stream: Steps = once if strategy.shuffle is None else Reshuffled(once, strategy.shuffle, seed=seeds.stream)
     observed = TruthObserver(stream)
     learner = wrap(config, strategy, benchmark.classes, observed.true_labels)
+    if config.earlier_run is not None:
+        go_on(config, learner)
+    retests = build_retests(config, learner)
     evaluator = Evaluator(
         benchmark.test,
         benchmark.classes,
@@ -118,7 +123,7 @@ def build(config: ExperimentConfig) -> Experiment:
         last_step=benchmark.steps - 1,
         style=config.evaluate.ap,
         frames=config.evaluate.frames,
-        start=config.evaluate.start,
+        start=config.evaluate.start or bool(retests),
         prequential=config.evaluate.prequential,
     )
     return Experiment(
@@ -128,7 +133,8 @@ def build(config: ExperimentConfig) -> Experiment:
         observed if config.diagnosis else stream,
         learner,
         evaluator,
-        list_known_classes(config, benchmark.classes),
+        list_known_classes(config, benchmark.classes, learner),
+        retests,
     )
 
 
@@ -147,14 +153,15 @@ def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy
     return config.strategy.build(detector, seed=seeds.strategy)
 
 
-def list_known_classes(config: ExperimentConfig, classes: Sequence[str]) -> tuple[str, ...] | None:
-    """Those of the classes that the detector knows from its starting weights, however they are spelt there.
+def list_known_classes(config: ExperimentConfig, classes: Sequence[str], learner: Learner) -> tuple[str, ...] | None:
+    """Those of the classes that the detector knows from its starting weights or an earlier run, however spelt there.
 
     None without pseudo labels: nothing is counted by it, and a large file of weights need not be read twice.
     """
     if config.efficient_cls is None or not config.efficient_cls.pseudo_labels:
         return None
-    known = config.detector.find().known_classes(config.detector.options)
+    by_weights = config.detector.find().known_classes
+    known = learner.classes if config.earlier_run else by_weights(config.detector.options)
     return tuple(name for name in classes if find_row(name, known) is not None)
 
 
@@ -196,43 +203,24 @@ def _name_plugin(config: ExperimentConfig) -> str:
 
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:
     """The learner of a run as it was saved last, and its class names."""
-    found = read_newest_checkpoint(directory.checkpoints)
-    if found is None:
-        raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
-    path, state = found
-    config = drop_start_weights(read_config(path, state))
+    path, state = read_newest_state(directory)
+    config = drop_start(read_config(path, state))
     if device:
         config = config.model_copy(update={"device": device})
     _check_device(config.device)
     try:
         classes = tuple(state["classes"])
-        learner = wrap(config, build_strategy(config, classes), classes, None)
+        learner: Learner = wrap(config, build_strategy(config, classes), classes, None)
         learner.load_state_dict(state["learner"])
+        if isinstance(learner, OpenClasses):
+            # Whoever uses it wants all that it has learnt, also what this stream has no name for.
+            learner, classes = learner.learner, learner.classes
     except LeocodError:
         raise
     # The file is as it was saved, but by another version, or by somebody else.
     except Exception as error:
         raise make_damaged_error(path, error) from error
     return learner, classes
-
-
-def read_config(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
-    """What the run of a checkpoint was asked to do."""
-    if not isinstance(state.get("config"), dict):
-        raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
-    try:
-        return load_mapping(upgrade(state["config"], path))
-    except InvalidConfig as error:
-        raise InvalidRun(f"{path} holds a config that is not valid now. {error}") from error
-
-
-def drop_start_weights(config: ExperimentConfig) -> ExperimentConfig:
-    """For a learner whose state has all of its weights: the file that it once started from may be gone."""
-    options = config.detector.options
-    if getattr(options, "weights", None) is None:
-        return config
-    detector = config.detector.model_copy(update={"options": options.model_copy(update={"weights": None})})
-    return config.model_copy(update={"detector": detector})
 
 
 def _refuse_truth(frames: Sequence[Frame]) -> Sequence[Labels]:

@@ -11,6 +11,7 @@ from pydantic import Field
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.evaluator import Evaluator
 from leocod.evaluation.metrics.base import list_shipped
+from leocod.evaluation.retest import Retest
 from leocod.learner import Learner
 from leocod.settings import Settings
 from leocod.stream.base import Steps
@@ -81,6 +82,8 @@ class Parts:
     None: nobody says, and they are not."""
     lost_test_frames: int = 0
     """Test frames that cannot be used."""
+    retests: tuple[Retest, ...] = ()
+    """Test frames of earlier streams, tried again at each evaluation."""
 
     @property
     def described(self) -> Mapping[str, Any]:

@@ -21,8 +21,9 @@ from leocod.files.documents import read_yaml
 from leocod.files.run_directory import RunDirectory, refuse_if_taken
 from leocod.run.config import ExperimentConfig, describe_changes, load_run_config
 from leocod.run.driver import Saved, drive, restore
+from leocod.run.earlier import drop_start, read_config
 from leocod.run.environment import add_resumption, describe_environment, read_command_line
-from leocod.run.experiment import build, drop_start_weights, read_config
+from leocod.run.experiment import build
 from leocod.run.parts import Parts
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.run.record.detections import DetectionFiles, PrequentialFile
@@ -61,7 +62,7 @@ def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink]
         if saved is None:
             return build(config).parts
         _refuse_other_config(config, read_config(*saved), saved[0])
-        return replace(build(drop_start_weights(config)), config=config).parts
+        return replace(build(drop_start(config)), config=config).parts
 
     return _resume(check, rebuild, out, lambda info: [*sinks, *config.build_sinks(info)])
 

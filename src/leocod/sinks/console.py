@@ -83,11 +83,11 @@ class ConsoleProgress(BaseSink):
         elif isinstance(event, Warned):
             self.console.print(f"step {event.step + 1}: {event.what}", highlight=False, markup=False)
         elif isinstance(event, Evaluated):
-            known = [value for value in event.ap_by_class.values() if value is not None]
-            ap = f"{event.ap_name} {100 * sum(known) / len(known):.1f}" if known else f"{event.ap_name} –"
+            ap = f"{event.ap_name} {_show_mean(event.ap_by_class)}"
             self._progress.update(self._task, ap=ap)
             on = f"on {len(event.detections)} test frames" if event.detections else "because there is no test frame"
-            self.console.print(f"step {event.step + 1}: {ap} {on}", highlight=False)
+            also = "".join(f", {_show_mean(one)} on those of {name}" for name, one in event.also.items())
+            self.console.print(f"step {event.step + 1}: {ap} {on}{also}", highlight=False, markup=False)
 
     def _count(self, labelled: Sequence[int]) -> None:
         if self._labelled is None:
@@ -109,6 +109,11 @@ class ConsoleProgress(BaseSink):
         self._labelled = None if state["labelled"] is None else set(state["labelled"])
 
 
+def _show_mean(ap_by_class: Mapping[str, float | None]) -> str:
+    known = [value for value in ap_by_class.values() if value is not None]
+    return f"{100 * sum(known) / len(known):.1f}" if known else "–"
+
+
 def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
@@ -122,6 +127,9 @@ def results_table(results: Results) -> Group:
         words = results.words(name)
         unit = "" if words.unit == "points" else f" {words.unit}"
         table.add_row(Text(f"{words.label}, {words.title}"), Text("–" if value is None else f"{value:.1f}{unit}"))
+    for name, retested in results.also.items():
+        before, after = ("–" if ap is None else f"{ap:.1f}" for ap in (retested.start.ap, retested.evaluations[-1].ap))
+        table.add_row(Text(f"on the test frames of {name}, before and after"), Text(f"{before}, {after}"))
     boxes = "" if results.labelled_boxes is None else f", {results.labelled_boxes} boxes"
     table.add_row("labelled frames", f"{results.labelled_frames}{boxes}")
     if results.labelling_seconds is not None:

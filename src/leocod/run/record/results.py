@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from leocod.evaluation.continual import Table, mean_of_known
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import Metric, compute_metrics, or_none
-from leocod.evaluation.results import ClassScores, Evaluation, MetricWords, Results
+from leocod.evaluation.results import ClassScores, Evaluation, MetricWords, Results, Retested
 from leocod.events import Evaluated, Event, RunFinished, Scored, StepFinished, StepLearned, Warned
 from leocod.files.atomic import write_json
 from leocod.report.detections import read_prequential
@@ -63,6 +66,8 @@ class ResultsFile(BaseSink):
         self._refused = 0
         self._warnings = 0
         self._pseudo_labels = PseudoLabelTally()
+        self._also: dict[int, Mapping[str, Mapping[str, float | None]]] = {}
+        """Step -> earlier run -> AP by class name on its test frames."""
         self._scores: Mapping[str, float | None] | None = None
 
     def __call__(self, event: Event) -> None:
@@ -76,6 +81,8 @@ class ResultsFile(BaseSink):
                 self._seconds[name] += seconds
         elif isinstance(event, Evaluated):
             self._seconds["evaluate"] += event.seconds
+            if event.also:
+                self._also[event.step] = event.also
         elif isinstance(event, Warned):
             self._warnings += 1
         elif isinstance(event, StepFinished):
@@ -118,10 +125,18 @@ class ResultsFile(BaseSink):
                 Evaluation(step=step, **_name_classes(row, history.classes))
                 for step, row in zip(history.evaluated_steps, history.table, strict=True)
             ],
+            also={name: self._list_retests(name) for name in self._also.get(-1, ())},
             **self._pseudo_labels.sum_up(),
             seconds=round(self._seconds_before + event.seconds, 3),
             seconds_by_part={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             memory_bytes=self._memory_bytes,
+        )
+
+    def _list_retests(self, name: str) -> Retested:
+        scores = {step: _score_classes(also[name]) for step, also in sorted(self._also.items())}
+        return Retested(
+            start=ClassScores(**scores.pop(-1)),
+            evaluations=[Evaluation(step=step, **one) for step, one in scores.items()],
         )
 
     def state_dict(self) -> dict[str, Any]:
@@ -132,6 +147,7 @@ class ResultsFile(BaseSink):
             "skipped": sorted(self._skipped),
             "refused": self._refused,
             "warnings": self._warnings,
+            "also": self._also,
             **self._pseudo_labels.state_dict(),
         }
 
@@ -141,6 +157,8 @@ class ResultsFile(BaseSink):
         self._seconds_before = state["seconds"]
         self._memory_bytes, self._skipped = state["memory_bytes"], set(state["skipped"])
         self._refused, self._warnings = state["refused"], state["warnings"]
+        # Earlier versions tried no test frames again.
+        self._also = dict(state.get("also", {}))
         self._pseudo_labels.load_state_dict(state)
 
 
@@ -155,3 +173,9 @@ def add_scores(events: Iterable[Event], results: ResultsFile) -> Iterator[Event]
 def _name_classes(row: Table, classes: Sequence[str]) -> dict[str, Any]:
     by_class = {name: or_none(value) for name, value in zip(classes, row.tolist(), strict=True)}
     return {"ap": or_none(mean_of_known(row)), "ap_by_class": by_class}
+
+
+def _score_classes(ap_by_class: Mapping[str, float | None]) -> dict[str, Any]:
+    """AP from 0 to 1 in points, and its mean."""
+    row = 100 * np.array([math.nan if ap is None else ap for ap in ap_by_class.values()], np.float64)
+    return _name_classes(row, tuple(ap_by_class))
