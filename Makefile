@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DEVELOPED := $(VENV)/.developed
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo live page test test-all check format bench soak fuzz clean
@@ -10,25 +11,35 @@ INSTALLED := $(VENV)/.installed
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) ## make the environment in .venv (PYTHON=python3.12 chooses another Python)
+setup: $(DEVELOPED) ## make the environment in .venv with all that tests need (PYTHON=python3.12 chooses another Python)
 
-# Redone only when what is to be installed has changed. uv where it is there, else venv and pip.
+# What running needs, and what developing needs besides. Redone only when the list of it has changed.
 $(INSTALLED): pyproject.toml constraints.txt
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "leocod needs Python 3.11 or newer; give one with: make $(or $(MAKECMDGOALS),setup) PYTHON=/path/to/python" >&2; exit 1; }
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
-	  uv pip install --python $(BIN)/python --editable '.[dev]' --constraint constraints.txt; \
-	else \
-	  "$(PYTHON)" -m venv $(VENV) && \
-	  $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt; \
-	fi
+	@$(call install,export$(comma)live)
 	@touch $@
 
-demo: setup ## run the main job with its defaults; every run gets a directory of its own under runs/
+$(DEVELOPED): pyproject.toml constraints.txt
+	@$(call install,dev)
+	@touch $(INSTALLED) $@
+
+# uv where it is there, else venv and pip. TORCH=cpu: uv then takes PyTorch's builds without CUDA.
+comma := ,
+define install
+"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+  || { echo "leocod needs Python 3.11 or newer; give one with: make $(or $(MAKECMDGOALS),setup) PYTHON=/path/to/python" >&2; exit 1; }; \
+if command -v uv >/dev/null 2>&1; then \
+  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
+  uv pip install --python $(BIN)/python $(if $(TORCH),--torch-backend $(TORCH)) --editable '.[$(1)]' --constraint constraints.txt; \
+else \
+  "$(PYTHON)" -m venv $(VENV) && \
+  $(BIN)/python -m pip install --disable-pip-version-check --editable '.[$(1)]' --constraint constraints.txt; \
+fi
+endef
+
+demo: $(INSTALLED) ## run the main job with its defaults; every run gets a directory of its own under runs/
 	$(BIN)/leocod run
 
-live: setup ## learn from the built-in world while you label it in the browser
+live: $(INSTALLED) ## learn from the built-in world while you label it in the browser
 	$(BIN)/leocod live
 
 test: setup ## run the tests
