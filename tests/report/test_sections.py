@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from leocod.evaluation.results import Results
 from leocod.report.reading import Run
 from leocod.report.sections import (
     make_sections,
     show_classes,
     show_classes_over_time,
+    show_earlier_tests,
     show_pseudo_labels,
     show_time_away,
 )
@@ -37,6 +40,19 @@ def test_a_section_is_drawn_when_one_of_the_runs_can_fill_it(a_run: MakeRun) -> 
     for section in (show_pseudo_labels, show_time_away):
         assert section([empty]).missing
         assert section([empty, full]).missing is None
+
+
+def test_what_was_lost_on_earlier_test_frames_is_shown_where_they_were_tried_again(a_run: MakeRun) -> None:
+    run = Run.load(a_run("garden"))
+    before = {"ap": 41.26, "ap_by_class": {"mug": 41.26, "dog": None}}
+    after = {"step": 8, "ap": 38.0, "ap_by_class": {"mug": 38.0, "dog": None}}
+    content = run.results.model_dump() | {"also": {"kitchen": {"start": before, "evaluations": [after]}}}
+
+    (section,) = show_earlier_tests([replace(run, results=Results.model_validate(content))])
+
+    assert section.tables[0].rows == (("garden", "kitchen", "41.3", "38.0"),)
+    assert section.tables[1].rows == (("mug", "41.3", "38.0"), ("dog", "–", "–"))
+    assert show_earlier_tests([run]) == []
 
 
 def test_classes_are_ordered_by_the_first_run(a_run: MakeRun) -> None:

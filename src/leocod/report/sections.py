@@ -42,6 +42,7 @@ def make_sections(runs: Sequence[Run]) -> list[Section]:
         show_classes(runs),
         show_errors(runs),
         show_time_away(runs),
+        *show_earlier_tests(runs),
         show_pseudo_labels(runs),
         show_seconds(runs),
     ]
@@ -134,6 +135,34 @@ def show_time_away(runs: Sequence[Run]) -> Section:
     if not any(run.can_forget for run in runs):
         return Section(title, note, missing="No forgetfulness: no class was evaluated after different times away.")
     return Section(title, note, (("", figures.draw_precision_when_away(runs)),))
+
+
+def show_earlier_tests(runs: Sequence[Run]) -> list[Section]:
+    """What the stream cost on the test frames of earlier runs; nothing where none were tried again."""
+    tested = [(run, name, one) for run in runs for name, one in run.results.also.items()]
+    if not tested:
+        return []
+    note = f"{name_ap(runs)} on test frames of an earlier run, before the first step and after the last one."
+    total = Grid(
+        ("Run", "On the test frames of", "Before", "After"),
+        tuple((run.name, name, _points(one.start.ap), _points(one.evaluations[-1].ap)) for run, name, one in tested),
+    )
+    by_class = (
+        Grid(
+            ("Class", "Before", "After"),
+            tuple(
+                (known, _points(ap), _points(one.evaluations[-1].ap_by_class.get(known)))
+                for known, ap in one.start.ap_by_class.items()
+            ),
+            f"By class, {name}" + (f", {run.name}" if len(runs) > 1 else ""),
+        )
+        for run, name, one in tested
+    )
+    return [Section("What it cost on what was learnt before", note, tables=(total, *by_class))]
+
+
+def _points(ap: float | None) -> str:
+    return "–" if ap is None else f"{ap:.1f}"
 
 
 def show_pseudo_labels(runs: Sequence[Run]) -> Section:
