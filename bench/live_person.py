@@ -26,9 +26,9 @@ from leocod.evaluation.evaluator import Evaluator
 from leocod.files.run_directory import RunDirectory
 from leocod.live.drawn import DrawnObject
 from leocod.live.learning import build_learner
+from leocod.live.run import load_live_config
 from leocod.live.session import LiveSession
 from leocod.plugins.efficient_cls import EfficientCLS
-from leocod.run.config import load_mapping
 from leocod.training.batch import Batch
 from leocod.types import Detections, Images, Labels, Predict
 
@@ -83,15 +83,9 @@ def hold_session(labeller: str, minutes: float, seed: int, per_step: int) -> lis
     world = Wander(WanderOptions(steps=steps), seed=seed)
     evaluator = Evaluator(world.test, world.classes, every=1, frames=TESTED)
     person = Person(world.classes, np.random.default_rng(seed))
-    config = load_mapping(
-        {
-            "benchmark": {"name": "live", "keep_aside": 0},
-            "labels": {"name": labeller, "per_step": per_step},
-            "detector": {"name": "tiny"},
-            "strategy": {"name": "icarl"},
-            "efficient_cls": {},
-            "seed": seed,
-        }
+    config = load_live_config(
+        None,
+        [{"benchmark": {"keep_aside": 0}, "labels": {"name": labeller, "per_step": per_step}, "seed": seed}],
     )
     points = []
     with TemporaryDirectory() as folder:
