@@ -125,6 +125,9 @@ class Labels:
     complete: bool = True
     """Whether every object has a box. If not, the rest of the frame is not taught as background, now or when it is
     replayed, and nothing is measured against it."""
+    among: frozenset[int] | None = None
+    """The classes that the frame teaches anything about, beside the background: the outputs of all others are left out
+    of its loss. None: all classes."""
 
     def __post_init__(self) -> None:
         # Copies that cannot be written to: a learner that changed its labels would change the truth.
@@ -143,6 +146,8 @@ class Labels:
             raise InvalidLabels(
                 f"Box {number} is {self.boxes[number].tolist()}: corners must be finite, with x1 < x2 and y1 < y2."
             )
+        if self.among is not None and not self.among.issuperset(self.classes.tolist()):
+            raise InvalidLabels(f"Classes {sorted(set(self.classes.tolist()))} are not among {sorted(self.among)}.")
         if (self.classes < 0).any():
             raise InvalidLabels(f"Class {int(self.classes.min())} is negative.")
 

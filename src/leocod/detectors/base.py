@@ -48,7 +48,8 @@ class Detector(Protocol):
         (for what is drawn by chance) and not on the frames beside it, except for padding where sizes differ: a batch
         may be learnt in parts. Without seeds the draw is always the same. Where labels hold logits that have a weight,
         the loss `logits` is the mean squared distance of `class_logits` at the boxes from them. Where labels are not
-        complete, nothing is taught as background.
+        complete, nothing is taught as background. Where they say among which classes they are, the outputs of all other
+        classes are left out of the loss.
         """
         ...
 

@@ -28,6 +28,7 @@ from leocod.networks.targets import (
     TrainingTargets,
     apply_weights,
     ignore_unsure,
+    mark_taught_classes,
     match,
     padded_iou,
     pick,
@@ -74,7 +75,7 @@ class OneStage(TorchvisionDetector):
         with self.autocast():
             outputs = self.anchor_outputs(batch, self.features(batch.tensors))
         targets = TrainingTargets.of(labels, scales, seeds=())
-        losses = self._losses(outputs, targets)
+        losses = self._losses(outputs, targets, mark_taught_classes(labels, len(self.classes), self.device))
         # There are no proposals to weigh: pseudo labels, whose weight of proposals is 0, count with both losses.
         weighted = {
             "anchor_class": apply_weights(losses["anchor_class"], [own.weights.classes for own in labels]),
@@ -134,7 +135,7 @@ class OneStage(TorchvisionDetector):
         each = head.classification_head.num_anchors
         return AnchorOutputs(logits, deltas, anchors, [each * level.shape[-2] * level.shape[-1] for level in levels])
 
-    def _losses(self, outputs: AnchorOutputs, targets: TrainingTargets) -> dict[str, Tensor]:
+    def _losses(self, outputs: AnchorOutputs, targets: TrainingTargets, taught: Tensor | None) -> dict[str, Tensor]:
         truth, anchors = targets.truth, outputs.anchors
         matcher, coder = self.model.proposal_matcher, self.model.head.regression_head.box_coder
         matched, verdict = match(
@@ -146,7 +147,9 @@ class OneStage(TorchvisionDetector):
         box = matched[positive]
         wanted = torch.zeros_like(outputs.logits)
         wanted[frame, anchor, truth.classes[frame, box] - 1] = 1.0
-        class_loss = sigmoid_focal_loss(outputs.logits, wanted).sum(dim=2)
+        by_class = sigmoid_focal_loss(outputs.logits, wanted)
+        # There is no output for the background.
+        class_loss = (by_class if taught is None else by_class * taught[:, None, 1:]).sum(dim=2)
         weight = torch.where(positive, 1.0, targets.background[:, None]) * (verdict != IGNORED)
         goals = coder.encode_single(truth.boxes[frame, box], anchors[anchor])
         distance = (outputs.deltas[positive] - goals).abs().sum(dim=1)

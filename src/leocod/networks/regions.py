@@ -53,17 +53,25 @@ def draw_regions(heads: RoIHeads, proposals: Tensor, real: Tensor, targets: Trai
 
 
 def region_losses(
-    heads: RoIHeads, region_features: Tensor, samples: RegionSamples, background: Tensor, *, beta: float
+    heads: RoIHeads,
+    region_features: Tensor,
+    samples: RegionSamples,
+    background: Tensor,
+    *,
+    beta: float,
+    taught: Tensor | None = None,
 ) -> dict[str, Tensor]:
     """Losses of classes and boxes, one value a frame.
 
     `region_features`: of all drawn regions in one long list. `background`: the weight of background regions in each
-    frame. `beta`: see `box_loss`.
+    frame. `beta`: see `box_loss`. `taught`: see `mark_taught_classes`.
     """
     drawn = samples.drawn
     logits = classify(heads, region_features)
     frame = torch.arange(len(drawn), device=drawn.device)[:, None].expand_as(drawn)[drawn]
     classes, places, goals = samples.classes[drawn], samples.places[drawn], samples.goals[drawn]
+    if taught is not None:
+        logits = logits.masked_fill(~taught[frame], -torch.inf)
     class_loss = functional.cross_entropy(logits, classes, reduction="none")
     positive = classes > BACKGROUND
     class_loss = torch.where(positive, class_loss, class_loss * background[frame])

@@ -89,6 +89,18 @@ class TrainingTargets:
         return torch.stack(rows).to(like.device)
 
 
+def mark_taught_classes(labels: Sequence[Labels], classes: int, device: torch.device) -> Tensor | None:
+    """Frames x (background, then classes): which outputs each frame teaches anything about; None: all of them."""
+    if all(own.among is None for own in labels):
+        return None
+    taught = torch.ones(len(labels), 1 + classes, dtype=torch.bool)
+    for frame, own in enumerate(labels):
+        if own.among is not None:
+            taught[frame, 1:] = False
+            taught[frame, [1 + number for number in own.among]] = True
+    return taught.to(device)
+
+
 def padded_iou(truth: PaddedBoxes, boxes: Tensor) -> Tensor:
     """IoU of true boxes with boxes, which all frames may share: frames x most x boxes; -1 for padding."""
     first, second = truth.boxes[:, :, None], (boxes if boxes.dim() == 3 else boxes[None])[:, None]

@@ -22,7 +22,7 @@ from leocod.networks.base import ClassLayer, ReportingLimits
 from leocod.networks.distillation import distillation_losses, has_logits, stored_logits_loss
 from leocod.networks.proposals import RpnOutputs, proposal_losses, score_anchors, select_proposals
 from leocod.networks.regions import classify, detect_objects, draw_regions, region_losses
-from leocod.networks.targets import TrainingTargets, apply_weights, select_rows
+from leocod.networks.targets import TrainingTargets, apply_weights, mark_taught_classes, select_rows
 from leocod.networks.torchvision_detector import TorchvisionDetector
 from leocod.types import Detections, Images, Labels, LossWeights
 
@@ -110,10 +110,13 @@ class TwoStage(TorchvisionDetector):
         ]
         places = [torch.cat(pair) for pair in zip(drawn, stored, strict=True)]
         all_features = self.region_features(features, places, sizes)
+        taught = mark_taught_classes(labels, len(self.classes), self.device)
         if not any(map(len, stored)):
-            return region_losses(heads, all_features, samples, targets.background, beta=self.box_beta)
+            return region_losses(heads, all_features, samples, targets.background, beta=self.box_beta, taught=taught)
         parts = all_features.split([len(part) for pair in zip(drawn, stored, strict=True) for part in pair])
-        losses = region_losses(heads, torch.cat(parts[::2]), samples, targets.background, beta=self.box_beta)
+        losses = region_losses(
+            heads, torch.cat(parts[::2]), samples, targets.background, beta=self.box_beta, taught=taught
+        )
         return losses | {"logits": stored_logits_loss([classify(heads, part) for part in parts[1::2]], labels)}
 
     def class_logits(self, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:

@@ -67,7 +67,7 @@ class Batch:
         held = hashlib.sha256(repr((self.name, self.seeds)).encode())
         held.update(self.shares.tobytes())
         for frame, labels in self.pairs:
-            held.update(f"{frame.id} {labels.source} {labels.weights} {labels.complete}".encode())
+            held.update(f"{frame.id} {labels.source} {labels.weights} {labels.complete} {labels.among}".encode())
             held.update(labels.boxes.tobytes() + labels.classes.tobytes())
         return held.hexdigest()
 
