@@ -81,7 +81,10 @@ def test_labels_of_another_tool_go_with_a_folder(tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "film: folder layout, 3 frames, 1 of them labelled, 0 of these without objects, 1 object" in result.output
-    assert "yolo/film_7.txt: it labels a frame 'film_7.txt', which is not among the 3 of film" in result.output
+    assert (
+        "1 of 2 labelled images were found in film; 1 was not: film_7.txt. 'film_7.txt' is not among" in result.output
+    )
+    assert "A run learns from 1 labelled frame and tests on 0 (labels are sparse: of each 5 labelled" in result.output
 
 
 def test_what_convert_writes_has_nothing_wrong_with_it_that_stops_a_run() -> None:

@@ -41,7 +41,12 @@ def data(context: typer.Context) -> None:
 
 @commands.command()
 def check(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a file of labels or a video.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A folder, a file of labels or a video. Several videos or folders are one stream."
+        ),
+    ],
     layout: Annotated[
         Literal[
             "auto", "processed", "oak", "egoobjects", "voc", "coco", "yolo", "cvat", "label-studio", "folder", "video"
@@ -49,8 +54,21 @@ def check(
         typer.Option(help="The layout of the files; auto detects it."),
     ] = "auto",
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="The labels of a video or folder: COCO, YOLO, VOC, CVAT or Label Studio."),
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="The labels of a video or folder: COCO, YOLO, VOC, CVAT or Label Studio. For several videos: one for "
+            "all, or repeated, one for each.",
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Names of the classes, where labels only number them.")
+    ] = None,
+    frame_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN|FILE.csv", help="Which frame of a video a name means, as benchmark.frame_names says it."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Read only the headers of pictures.")] = False,
     most: Annotated[int, typer.Option(metavar="N", min=0, help="Problems listed of each kind; all are counted.")] = 20,
@@ -61,8 +79,12 @@ def check(
     """
     from leocod.data.check import check as check_data
 
+    given = labels[0] if labels and len(labels) == 1 else labels
+    names = None if classes is None else [name.strip() for name in classes.split(",")]
     with show_progress("pictures") as advance:
-        findings = check_data(path, layout, labels=labels, quick=quick, progress=advance)
+        findings = check_data(
+            paths, layout, labels=given, classes=names, frame_names=frame_names, quick=quick, progress=advance
+        )
     for line in findings.lines(most):
         say(line)
     if findings.breaks:
