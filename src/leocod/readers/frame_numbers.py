@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from leocod.errors import InvalidData
 from leocod.readers.frame_names import LONGEST, split_path, split_words, strip_ending
+from leocod.text import one_line
 
 NUMBERED = re.compile(r"(?:(.*)[-_. ])?(f|frame_)([0-9]{6,9})", re.IGNORECASE | re.DOTALL)
 """The end of a name: f000012, as `leocod data choose` writes it, or frame_000012, as CVAT does."""
@@ -59,6 +63,19 @@ def parse_name(name: str, video: str) -> FrameNumber | None:
     if not all(map(BY_A_TOOL.fullmatch, _take_off(before, video))) or (is_ours and not names_video):
         return None
     return FrameNumber(int(match[3]), names_video, is_certain=is_ours or last.endswith(BY_CVAT))
+
+
+def refuse_same_names(videos: Sequence[Path]) -> None:
+    """Raise if two videos have the same name: their labels could not be told apart, nor they in a report."""
+    first: dict[tuple[str, ...], Path] = {}
+    for video in videos:
+        words = tuple(split_words(video.stem.casefold()))
+        if words in first:
+            raise InvalidData(
+                f"{one_line(first[words])} and {one_line(video)} have the same name. Rename one of them, so "
+                "that their frames can be told apart."
+            )
+        first[words] = video
 
 
 def names_folder(name: str, video: str) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from leocod.errors import InvalidConfig, InvalidData
+from leocod.errors import InvalidConfig
 from leocod.readers.annotations import ClassNumbers, make_labels
 from leocod.readers.classes import choose_classes, number_classes
-from leocod.readers.frame_names import split_words
+from leocod.readers.frame_numbers import refuse_same_names
 from leocod.readers.frame_sources import FileFrames, FolderFrames, FrameSource
 from leocod.readers.frame_tables import read_frame_names
 from leocod.readers.label_matching import match_labels
@@ -56,7 +56,7 @@ def read_video(
     """
     given = [source] if isinstance(source, Path | VideoFrames) else list(source)
     sources = [_open_source(one, frame_names, report) for one in given]
-    _check_names(sources)
+    refuse_same_names([source.path for source in sources])
     sets = _read_label_sets(labels, len(sources), classes, report)
     if not sets and not classes:
         raise InvalidConfig("classes: needed, because there are no labels that would name them.")
@@ -78,18 +78,6 @@ def _open_source(source: Source, frame_names: str | None, report: Report) -> Fra
         return FolderFrames(source)
     frames = source if isinstance(source, VideoFrames) else VideoFrames(source, report)
     return FileFrames(frames, None if frame_names is None else read_frame_names(frame_names))
-
-
-def _check_names(sources: Sequence[FrameSource]) -> None:
-    """Raise if two videos have the same name: labels and reports could not tell them apart."""
-    first: dict[tuple[str, ...], FrameSource] = {}
-    for source in sources:
-        other = first.setdefault(tuple(split_words(source.video.casefold())), source)
-        if other is not source:
-            raise InvalidData(
-                f"{one_line(other.path)} and {one_line(source.path)} have the same name. Rename one of them, so that "
-                "their frames can be told apart."
-            )
 
 
 def _read_label_sets(
