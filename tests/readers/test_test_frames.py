@@ -22,7 +22,7 @@ def test_few_frames_rare_classes_and_classes_without_an_object_are_named():
     assert [kind for kind, _ in found] == ["few test frames", "untested class", "untested class"]
     few, missing, rare = (what for _, what in found)
     assert "AP rests on 3 test frames with 6 objects" in few
-    assert missing == "no test frame shows jar, cup: no AP can be measured for them."
+    assert missing == "no test frame shows jar, cup: there is no AP without one."
     assert rare == "fewer than 5 objects in the test frames: book (1). Their AP says little."
 
 
