@@ -57,7 +57,7 @@ def parse_name(name: str, video: str) -> FrameNumber | None:
     if match is None:
         return None
     before = split_words((match[1] or "").casefold())
-    names_video = _end_with(before, video) or names_folder(name, video)
+    names_video = _end_with(before, video) or lies_in_folder(name, video)
     is_ours = match[2].casefold() == "f"
     # What else stands there may be the name of another video.
     if not all(map(BY_A_TOOL.fullmatch, _take_off(before, video))) or (is_ours and not names_video):
@@ -78,7 +78,12 @@ def refuse_same_names(videos: Sequence[Path]) -> None:
         first[words] = video
 
 
-def names_folder(name: str, video: str) -> bool:
+def ends_in_number(name: str) -> bool:
+    """Whether a name says which frame it is, of whatever video."""
+    return NUMBERED.fullmatch(strip_ending(split_path(name[-LONGEST:])[1])) is not None
+
+
+def lies_in_folder(name: str, video: str) -> bool:
     """Whether the folders before a name say that it is a frame of this video."""
     folders, _ = split_path(name)
     while folders and folders[-1] in SUBSETS:

@@ -12,7 +12,7 @@ from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import SUFFIXES, read_size
 from leocod.files.paths import Root
 from leocod.readers.frame_names import FrameNames, is_same_name
-from leocod.readers.frame_numbers import FrameNumber, name_frame, names_folder, parse_name
+from leocod.readers.frame_numbers import FrameNumber, ends_in_number, lies_in_folder, name_frame, parse_name
 from leocod.readers.frame_tables import NamedFrames
 from leocod.readers.image_checks import describe_size_mismatch
 from leocod.readers.labels.base import LabelledImage
@@ -72,7 +72,7 @@ class FileFrames:
         if image.video is not None and not is_same_name(image.video, self.video):
             return None
         if image.number is not None:
-            names_video = image.video is not None or names_folder(name, self.video)
+            names_video = image.video is not None or lies_in_folder(name, self.video)
             return FrameNumber(image.number, names_video)
         # As `leocod predict` names frames. With an ending, a tool that counts from 1 may have written it.
         if match := re.fullmatch(rf"{re.escape(self.path.stem)}_([0-9]{{6}}|[1-9][0-9]{{6,8}})", name):
@@ -81,6 +81,10 @@ class FileFrames:
 
     def explain_no_frame(self, image: LabelledImage) -> str:
         """Say what an image needs so that its frame is known."""
+        if self.names is not None:
+            return f"{shorten(image.name)} is no name of a frame of {self.path.name}, as frame_names says them."
+        if ends_in_number(image.name or ""):
+            return f"{shorten(image.name)} is a frame of another video than {self.path.name}, or names no video."
         return (
             f"{shorten(image.name)} does not say which frame of {self.path.name} it is. Rename it, such as "
             f"{name_frame(self.video, 12)} for frame 12, counted from 0; or say with frame_names what its name means; "
@@ -154,7 +158,7 @@ class FolderFrames:
         number = self._find_number(image)
         if number is None:
             return None
-        return FrameNumber(number, names_video=image.name is not None and names_folder(image.name, self.video))
+        return FrameNumber(number, names_video=image.name is not None and lies_in_folder(image.name, self.video))
 
     def _find_number(self, image: LabelledImage) -> int | None:
         if image.name is not None:

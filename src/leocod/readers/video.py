@@ -26,7 +26,7 @@ from leocod.readers.recording import (
     raise_problem,
 )
 from leocod.readers.video_frames import VideoFrames
-from leocod.text import one_line
+from leocod.text import one_line, pluralize
 from leocod.types import Labels
 
 Source = Path | VideoFrames
@@ -146,7 +146,7 @@ def _choose_numbers(
         return numbers
     if keep_labelled and is_sparse(len(images) - len(passed_over), len(numbers)):
         return sorted({*numbers, *images})
-    what = f"{len(passed_over)} labelled frames are passed over by every={every}, such as frame {passed_over[0]}."
+    what = f"every={every} passes over {pluralize(len(passed_over), 'labelled frame')}, such as frame {passed_over[0]}."
     report(Problem(frames.path, "", what, breaks=False))
     return numbers
 
