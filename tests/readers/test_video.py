@@ -401,3 +401,12 @@ def test_a_frame_of_another_video_is_told_as_one(film, a_label_file):
         InvalidData, match=r"'film_f000003.jpg' is no name of a frame of film\.mp4, as frame_names says"
     ):
         read_video(film, a_label_file([{"id": 1, "file_name": "film_f000003.jpg"}]), frame_names="shot{number}")
+
+
+def test_a_frame_that_is_listed_and_not_labelled_is_passed_over(film, a_label_file):
+    images = [{"id": number, "frame_id": number, "file_name": "x", "labelled": number == 5} for number in range(12)]
+
+    found = read_video(film, a_label_file(images), every=4)
+
+    assert [entry.index for entry in found.entries] == [0, 4, 5, 8]
+    assert labelled(found) == [(2, "film", 5)]

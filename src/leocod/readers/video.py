@@ -141,11 +141,13 @@ def _choose_numbers(
 ) -> Sequence[int]:
     """Choose the frames that are taken: every so-many-th, and the labelled ones where labels are sparse."""
     numbers = range(0, len(frames), every)
-    passed_over = sorted(number for number in images if number % every)
+    # A file may also list images that nobody has labelled.
+    labelled = {number for number, ((image, *_), _) in images.items() if image.objects is not None}
+    passed_over = sorted(number for number in labelled if number % every)
     if not passed_over:
         return numbers
-    if keep_labelled and is_sparse(len(images) - len(passed_over), len(numbers)):
-        return sorted({*numbers, *images})
+    if keep_labelled and is_sparse(len(labelled) - len(passed_over), len(numbers)):
+        return sorted({*numbers, *labelled})
     what = f"every={every} passes over {pluralize(len(passed_over), 'labelled frame')}, such as frame {passed_over[0]}."
     report(Problem(frames.path, "", what, breaks=False))
     return numbers
