@@ -36,6 +36,11 @@ def write_yolo(folder: Path) -> None:
             _write(folder / name / "labels" / place / f"{number}.txt", lines if number else "")
 
 
+def write_frame_names(folder: Path) -> None:
+    """Which frame of a video a name means."""
+    _write(folder / "table" / "names.csv", 'name,video,frame\na.jpg,walk.mp4,12\n"b, c.png",,3\n')
+
+
 def write_voc(folder: Path) -> None:
     """XML files right in a folder."""
     _write_frames(folder / "voc")

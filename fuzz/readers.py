@@ -34,6 +34,7 @@ from leocod.labelling.random import RandomLabeller, RandomOptions
 from leocod.networks.base import BackboneLayout, BaseDetector
 from leocod.networks.one_stage import OneStage
 from leocod.networks.two_stage import TwoStage
+from leocod.readers.frame_tables import read_frame_names
 from leocod.readers.video_frames import VideoFrames
 from leocod.run.config import load_config
 from leocod.run.layers import parse_override
@@ -209,6 +210,11 @@ READERS = {
         Reader("labels-voc", label_seeds.write_voc, _labels),
         Reader("labels-cvat", label_seeds.write_cvat, _labels),
         Reader("labels-label-studio", label_seeds.write_label_studio, _labels),
+        Reader(
+            "frame-names",
+            label_seeds.write_frame_names,
+            lambda folder: [lambda: read_frame_names(str(folder / "names.csv")).find("a.jpg", "walk")],
+        ),
         Reader("detectron2", weight_seeds.write_detectron2, _weights),
         Reader("torchvision", weight_seeds.write_torchvision, _weights),
         Reader("safetensors", weight_seeds.write_safetensors, _weights),

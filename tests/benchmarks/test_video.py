@@ -49,7 +49,9 @@ def labels(tmp_path, a_json):
 
 
 def video(source, **options):
-    return Video(VideoOptions.model_validate({"source": source, "frames_per_step": 3, **options}), seed=0)
+    """With test frames by their place, as where every frame is labelled."""
+    values = {"source": source, "frames_per_step": 3, "test_every": 0, **options}
+    return Video(VideoOptions.model_validate(values), seed=0)
 
 
 @pytest.mark.parametrize("source", ["film", "folder"])
@@ -160,8 +162,8 @@ def test_a_run_says_once_which_labels_it_does_not_use(tmp_path, folder):
 
     polygons, strays = arrivals[0].warnings
     assert "shapes left out" in polygons
-    assert "'x.txt', which is not among" in strays
-    assert "In all, 2 of" in strays
+    assert "10 of 12 labelled images were found in" in strays
+    assert "2 were not: x.txt, y.txt. The first one: 'x.txt' is not among the 10 frames of" in strays
     assert [arrival.warnings for arrival in arrivals[1:]] == [()] * (len(arrivals) - 1)
 
 
@@ -189,3 +191,45 @@ def test_a_folder_that_has_a_number_for_a_name_is_a_folder(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
 
     assert video("0", classes=["mug"]).steps == 3
+
+
+def test_sparse_labels_are_all_taken_and_every_so_many_th_of_them_tests(film, labels):
+    benchmark = video(film, labels=labels, every=4, test_every=2)
+
+    # Taken are 0, 4, 8, and the labelled 0, 1, 3, 7; of each two labelled ones the second tests.
+    steps = [[frame.index for frame, _ in benchmark.frames_of(step)] for step in range(benchmark.steps)]
+    assert steps == [[0, 3, 4], [8]]
+    assert [frame.index for frame, _ in benchmark.test] == [1, 7]
+    assert benchmark.test_steps() == [0, 0]
+    assert benchmark.unlabelled_test_frames == 0
+
+
+def test_a_run_is_told_when_ap_rests_on_little(film, labels):
+    few, rare = video(film, labels=labels, test_every=2).warnings
+
+    assert few.startswith("AP rests on 2 test frames with 1 object: ")
+    assert rare.startswith("Fewer than 5 objects in the test frames: mug (1).")
+    assert list(video(film, labels=labels, hold_out=0).warnings) == []
+
+
+def test_frames_of_several_films_keep_their_pixels_and_names(tmp_path, film, labels, told):
+    (tmp_path / "other.mp4").write_bytes(film.read_bytes())
+    benchmark = video([tmp_path / "other.mp4", film], classes=["mug"], hold_out=0, frames_per_step=10)
+
+    steps = told(Stream(benchmark, RandomLabeller(RandomOptions(per_step=0), seed=0), workers=1))
+
+    assert [[round(one[1] / 20) for one in step] for step in steps] == [list(range(10))] * 2
+    assert [frame.video for frame, _ in benchmark.frames_of(1)] == ["film"] * 10
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"source": []}, "at least one video"),
+        ({"source": ["film.mp4", "rtsp://host/1"]}, "has no end"),
+        ({"source": "film.mp4", "test_every": 1}, "nothing would be left to learn from"),
+    ],
+)
+def test_options_that_make_no_stream_are_told(options, said):
+    with pytest.raises(ValidationError, match=said):
+        VideoOptions.model_validate(options)

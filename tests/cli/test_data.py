@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image as PillowImage
@@ -81,7 +82,59 @@ def test_labels_of_another_tool_go_with_a_folder(tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "film: folder layout, 3 frames, 1 of them labelled, 0 of these without objects, 1 object" in result.output
-    assert "yolo/film_7.txt: it labels a frame 'film_7.txt', which is not among the 3 of film" in result.output
+    assert (
+        "1 of 2 labelled images were found in film; 1 was not: film_7.txt. 'film_7.txt' is not among" in result.output
+    )
+    assert "A run learns from 1 labelled frame and tests on 0 (labels are sparse: of each 5 labelled" in result.output
+
+
+def a_film(path: Path, first: int) -> None:
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.height, stream.width, stream.pix_fmt = 48, 64, "yuv420p"
+        for number in range(first, first + 10):
+            patches = np.random.default_rng(number).integers(0, 255, (6, 8, 3), np.uint8)
+            image = np.asarray(PillowImage.fromarray(patches).resize((64, 48)))
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        container.mux(stream.encode())
+
+
+def test_frames_of_two_videos_are_chosen_labelled_and_checked_together(tmp_path: Path) -> None:
+    a_film(tmp_path / "kitchen.mp4", 0)
+    a_film(tmp_path / "hall.mp4", 100)
+
+    chosen = leocod("data", "choose", "kitchen.mp4", "hall.mp4", "--out", "label", "--frames", "8")
+    pictures = sorted(file.name for file in Path("label/images").iterdir())
+    images = [{"id": number, "file_name": f"9a0b1c2d-{name}"} for number, name in enumerate(pictures)]
+    boxes = [{"id": n, "image_id": n, "category_id": 1, "bbox": [1, 1, 9, 9]} for n in range(len(images))]
+    categories = [{"id": 1, "name": "mug"}]
+    Path("labels.json").write_text(json.dumps({"categories": categories, "images": images, "annotations": boxes}))
+    checked = leocod("data", "check", "kitchen.mp4", "hall.mp4", "--labels", "labels.json")
+
+    assert (chosen.exit_code, checked.exit_code) == (0, 0), (chosen.output, checked.output)
+    assert "kitchen.mp4: 4 frames of 4 parts." in chosen.output
+    assert "What to do next: label/README.md" in chosen.output
+    assert len(pictures) == 8
+    assert "kitchen.mp4, hall.mp4: video layout, 20 frames, 8 of them labelled" in checked.output
+    assert "A run learns from 6 labelled frames and tests on 2 (labels are sparse" in checked.output
+    assert "AP rests on 2 test frames with 2 objects" in checked.output
+
+
+def test_numbers_of_classes_and_names_of_frames_can_be_said(tmp_path: Path) -> None:
+    a_film(tmp_path / "kitchen.mp4", 0)
+    (tmp_path / "yolo" / "labels" / "train").mkdir(parents=True)
+    (tmp_path / "yolo" / "labels" / "train" / "img003.txt").write_text("1 0.5 0.5 0.5 0.5\n")
+
+    unknown = leocod("data", "check", "kitchen.mp4", "--labels", "yolo", "--frame-names", "img{number_from_1}")
+    known = leocod(
+        *("data", "check", "kitchen.mp4", "--labels", "yolo", "--frame-names", "img{number_from_1}"),
+        *("--classes", "mug, book"),
+    )
+
+    assert unknown.exit_code == 2
+    assert "classes: needed, because yolo has no list of them in data.yaml" in unknown.stderr
+    assert known.exit_code == 0, known.output
+    assert "10 frames, 1 of them labelled, 0 of these without objects, 1 object, 2 classes" in known.output
 
 
 def test_what_convert_writes_has_nothing_wrong_with_it_that_stops_a_run() -> None:
@@ -195,6 +248,13 @@ def test_show_leaves_out_what_cannot_be_read_where_the_benchmark_skips_it(tmp_pa
         (("data", "check", "empty"), "empty holds no data in a known layout"),
         (("data", "check", "empty", "--layout", "davis"), "'davis' is not one of"),
         (("data", "check", "empty", "--most", "-1"), "--most"),
+        (("data", "choose", "none.mp4", "--out", "out"), "none.mp4: no such file"),
+        (("data", "choose", "none.mp4", "--out", "taken"), "taken is already there"),
+        (
+            ("data", "choose", "none.mp4", "--out", "out", "--frames", "2", "--every", "3"),
+            "--frames cannot be combined",
+        ),
+        (("data", "choose", "none.mp4"), "--out"),
         (("data", "convert", "wander", "out"), "--to"),
         (("data", "convert", "wonder", "out", "--to", "coco"), "No benchmark 'wonder'"),
         (("data", "convert", "wander", "taken", "--to", "coco"), "taken is already there"),

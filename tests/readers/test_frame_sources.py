@@ -24,6 +24,11 @@ def an_image(name=None, number=None, count=None):
     return LabelledImage(Path("a.xml"), "image", name, number, count)
 
 
+def place(frames, image):
+    found = frames.find_frame(image)
+    return None if found is None else found.number
+
+
 def test_folders_below_are_videos_in_the_order_of_their_names(a_folder):
     frames = a_folder("b/1.png", "a10/2.png", "a9/10.png", "a9/9.png", ".hidden/1.png")
 
@@ -39,31 +44,31 @@ def test_pictures_right_in_a_folder_are_its_frames_and_those_below_are_not(a_fol
 def test_a_number_is_that_in_the_name_that_cvat_gives_to_frames(a_folder):
     frames = a_folder("frame_000010.PNG", "frame_000000.PNG")
 
-    assert [frames.find_number(an_image(number=number)) for number in (0, 10, 1)] == [0, 1, None]
+    assert [place(frames, an_image(number=number)) for number in (0, 10, 1)] == [0, 1, None]
 
 
 def test_else_a_number_is_a_place_among_the_pictures(a_folder):
-    assert a_folder("a.png", "b.png").find_number(an_image(number=1, count=2)) == 1
+    assert place(a_folder("a.png", "b.png"), an_image(number=1, count=2)) == 1
 
 
 @pytest.mark.parametrize("count", [None, 1, 3])
 def test_a_place_among_more_or_fewer_pictures_is_not_used(a_folder, count):
     frames = a_folder("a.png", "b.png")
 
-    assert frames.find_number(an_image(number=1, count=count)) is None
-    assert "may not be the same ones" in frames.explain_no_number(an_image(number=1, count=count))
+    assert place(frames, an_image(number=1, count=count)) is None
+    assert "may not be the same ones" in frames.explain_no_frame(an_image(number=1, count=count))
 
 
 def test_a_place_is_not_used_where_cvat_sorts_names_in_another_way(a_folder):
     frames = a_folder("9.png", "10.png")
 
-    assert frames.find_number(an_image(number=1, count=2)) is None
-    assert "Export as CVAT for images 1.1" in frames.explain_no_number(an_image(number=1, count=2))
+    assert place(frames, an_image(number=1, count=2)) is None
+    assert "Export as CVAT for images 1.1" in frames.explain_no_frame(an_image(number=1, count=2))
 
 
 def test_a_name_that_may_mean_two_frames_means_none(a_folder):
     frames = a_folder("a/1.png", "b/1.png")
 
-    assert frames.find_number(an_image("1.png")) is None
-    assert "2 of" in frames.explain_no_number(an_image("1.png"))
-    assert "such as a/1.png and b/1.png. Put the folder" in frames.explain_no_number(an_image("1.png"))
+    assert place(frames, an_image("1.png")) is None
+    assert "'1.png' may mean 2 frames of" in frames.explain_no_frame(an_image("1.png"))
+    assert "such as a/1.png and b/1.png. Put the folder" in frames.explain_no_frame(an_image("1.png"))

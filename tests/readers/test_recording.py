@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,14 @@ from leocod.readers.recording import (
     Problem,
     Recording,
     choose_layout,
+    divide,
     group_by_step,
+    is_sparse,
     limit_steps,
     raise_problem,
     split,
 )
+from leocod.types import Labels
 
 
 def entries(count: int, broken: tuple[int, ...] = ()) -> list[Entry]:
@@ -90,3 +95,44 @@ def test_the_only_layout_is_taken_unless_another_is_asked_for(tmp_path):
     assert choose_layout("a", {"a": False, "b": True}, tmp_path) == "a"
     with pytest.raises(InvalidData, match="no such folder"):
         choose_layout("a", {}, tmp_path / "none")
+
+
+def labelled(count: int, every: int) -> list[Entry]:
+    return [replace(entry, labels=None if entry.id % every else Labels.none()) for entry in entries(count)]
+
+
+def test_sparse_labels_give_test_frames_from_among_the_labelled_ones():
+    found = divide(labelled(100, every=4), frames_per_step=16, hold_out=1, test_every=5)
+
+    # Of 0, 4, 8, 12, 16 it is the middle one, and so on.
+    assert [entry.id for entry in found if entry.held_out] == [8, 28, 48, 68, 88]
+    steps = group_by_step(found)
+    assert [len(step) for step in steps] == [16, 16, 16, 16, 16, 15]
+    assert [entry.id for step in steps for entry in step] == [entry.id for entry in found if not entry.held_out]
+    assert [entry.step for entry in found if entry.held_out] == [0, 1, 2, 4, 5]
+    assert all(one.step <= other.step for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("hold_out", "test_every", "tests"), [(0, 5, []), (1, 0, [16, 33]), (1, 2, [4, 12, 20, 28, 36])]
+)
+def test_options_say_how_many_of_sparse_labels_test(hold_out, test_every, tests):
+    found = divide(labelled(40, every=4), frames_per_step=16, hold_out=hold_out, test_every=test_every)
+
+    assert [entry.id for entry in found if entry.held_out] == tests
+
+
+def test_labels_are_not_sparse_where_nine_frames_in_ten_have_one():
+    frames = [replace(entry, labels=None if entry.id in (3, 16) else Labels.none()) for entry in entries(20)]
+
+    found = divide(frames, frames_per_step=16, hold_out=1, test_every=5)
+
+    assert [entry.id for entry in found if entry.held_out] == [16]
+    assert is_sparse(17, 20)
+    assert not is_sparse(18, 20)
+
+
+def test_without_any_label_frames_are_divided_by_their_place():
+    found = divide(entries(18), frames_per_step=16, hold_out=1, test_every=5)
+
+    assert [entry.id for entry in found if entry.held_out] == [16]

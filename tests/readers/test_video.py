@@ -71,14 +71,31 @@ def test_frames_of_a_file_are_labelled_by_number_from_0(film, a_label_file, boxe
 
 @pytest.mark.parametrize("source", ["folder", "film"])
 def test_every_so_many_th_frame(request, source, a_label_file, boxes, met):
-    named = [{"file_name": f"f{number + 1}.png", "frame_id": number} for number in (0, 4, 5)]
+    named = [{"file_name": f"f{number + 1}.png", "frame_id": number} for number in (0, 4, 5, 8)]
     labels = a_label_file([{"id": number, **one} for number, one in enumerate(named)])
 
     found = read_video(request.getfixturevalue(source), labels, every=4, report=met.append)
 
     assert [(entry.id, entry.index) for entry in found.entries] == [(0, 0), (1, 4), (2, 8)]
-    assert boxes(found) == [[], [], None]
-    assert [(one.breaks, "1 of its images" in one.what) for one in met] == [(False, True)]
+    assert boxes(found) == [[], [], []]
+    assert [(one.breaks, "every=4 passes over 1 labelled frame, such as frame 5" in one.what) for one in met] == [
+        (False, True)
+    ]
+
+
+@pytest.mark.parametrize("source", ["folder", "film"])
+def test_labelled_frames_are_all_taken_where_labels_are_sparse(request, source, a_label_file, boxes, met):
+    named = [{"file_name": f"f{number + 1}.png", "frame_id": number} for number in (0, 4, 5)]
+    labels = a_label_file([{"id": number, **one} for number, one in enumerate(named)])
+    source = request.getfixturevalue(source)
+
+    kept = read_video(source, labels, every=4, report=met.append)
+    passed_over = read_video(source, labels, every=4, keep_labelled=False, report=lambda problem: None)
+
+    assert [entry.index for entry in kept.entries] == [0, 4, 5, 8]
+    assert boxes(kept) == [[], [], [], None]
+    assert met == []
+    assert [entry.index for entry in passed_over.entries] == [0, 4, 8]
 
 
 def test_without_labels_the_classes_must_be_named(folder):
@@ -93,8 +110,8 @@ def test_without_labels_the_classes_must_be_named(folder):
 @pytest.mark.parametrize(
     ("image", "said"),
     [
-        ({"file_name": "f99.png"}, "image 1: it labels a frame 'f99.png', which is not among the 12"),
-        ({"file_name": None}, "image 1: it labels a frame ''"),
+        ({"file_name": "f99.png"}, "image 1: 'f99.png' is not among the 12 frames"),
+        ({"file_name": None}, "image 1: '' is not among"),
         ({"file_name": "f3.png", "height": 61, "width": 80}, "it is 80 x 60 pixels large, but its record says 80 x 61"),
         ({"file_name": "f3.png", "height": "60", "width": 80}, "should be pixels"),
     ],
@@ -108,13 +125,11 @@ def test_labels_that_fit_no_frame_are_told(folder, a_label_file, met, image, sai
     assert len(met) == 1
 
 
-@pytest.mark.parametrize(
-    "name", ["film_000003.jpg", "film_3", "other_000003", "3", "film_000003_1", None, "frame_000003"]
-)
+@pytest.mark.parametrize("name", ["film_000003.jpg", "film_3", "other_000003", "3", "film_000003_1", None])
 def test_a_name_that_does_not_say_the_frame_of_a_film_is_an_error_in_every_run(film, a_label_file, met, name):
     labels = a_label_file([{"id": 1, "file_name": name}])
 
-    with pytest.raises(InvalidData, match=r"image 1: it does not say which frame of film\.mp4 .*Give it a frame_id"):
+    with pytest.raises(InvalidData, match=r"image 1: .* does not say which frame of film\.mp4 .*Rename it"):
         read_video(film, labels)
     read_video(film, labels, report=met.append)
 
@@ -232,13 +247,14 @@ def test_classes_that_nobody_has_labelled_yet_can_be_named_where_files_have_no_l
     assert boxes(found)[0] == [("mug", 20, 30, 30, 36)]
 
 
-def test_names_without_a_number_do_not_label_a_film(film, tmp_path):
-    """They may be those of pictures that another tool counted from 1."""
+def test_names_that_a_tool_may_have_counted_from_1_do_not_label_a_film(film, tmp_path):
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "classes.txt").write_text("mug")
     (tmp_path / "set" / "film_000003.txt").write_text("0 0.5 0.5 0.1 0.1")
 
-    with pytest.raises(InvalidData, match="does not say which frame of film.mp4.*name the folder of pictures"):
+    with pytest.raises(
+        InvalidData, match="'film_000003.txt' does not say which frame of film.mp4.*give the folder of pictures"
+    ):
         read_video(film, tmp_path / "set")
 
 
@@ -249,8 +265,8 @@ def test_labels_for_more_frames_than_there_are_are_told_once_and_stop_nobody(fol
 
     assert sum(entry.labels is not None for entry in found.entries) == 12
     assert [(one.kind, one.breaks) for one in met] == [("stray annotation", False)]
-    assert "it labels a frame 'f13.png'" in met[0].what
-    assert met[0].what.endswith("In all, 87 of 99 images label no frame.")
+    assert met[0].what.startswith("12 of 99 labelled images were found in")
+    assert "87 were not: f13.png, f14.png and 85 more. The first one: 'f13.png' is not among the 12" in met[0].what
 
 
 def test_labels_of_another_video_are_an_error_in_every_run(folder, a_label_file, met):
@@ -258,4 +274,139 @@ def test_labels_of_another_video_are_an_error_in_every_run(folder, a_label_file,
 
     read_video(folder, labels, report=met.append)
 
-    assert [(one.fatal, "3 of 3 images" in one.what) for one in met] == [(True, True)]
+    assert [(one.fatal, "0 of 3 labelled images were found" in one.what) for one in met] == [(True, True)]
+
+
+def a_film(path, frames=12):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=30)
+        stream.width, stream.height, stream.pix_fmt = 80, 60, "yuv420p"
+        for number in range(frames):
+            image = np.full((60, 80, 3), number * 20, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        container.mux(stream.encode())
+    return path
+
+
+def a_yolo(folder, *names):
+    """A set without a list of classes, each file with one object of class 0."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("0 0.5 0.5 0.1 0.1\n")
+    return folder
+
+
+def labelled(recording):
+    return [(entry.id, entry.video, entry.index) for entry in recording.entries if entry.labels is not None]
+
+
+def test_several_videos_are_one_stream_in_the_order_given(tmp_path, film, a_label_file):
+    garage = a_film(tmp_path / "garage.mp4", frames=3)
+    labels = a_label_file([{"id": 1, "file_name": "film_f000002.jpg"}, {"id": 2, "file_name": "9a-garage_f000002.jpg"}])
+    labels.write_text(labels.read_text().replace("9a-", "9a0b1c2d-"))
+
+    found = read_video([garage, film], labels)
+
+    assert [entry.id for entry in found.entries] == list(range(15))
+    assert [entry.video for entry in found.entries] == ["garage"] * 3 + ["film"] * 12
+    assert labelled(found) == [(2, "garage", 2), (5, "film", 2)]
+    assert found.entries[2].picture == garage
+
+
+def test_each_video_may_have_labels_of_its_own(tmp_path, film, a_json):
+    """CVAT counts the frames of each task from 0. Classes of all files are one list."""
+    garage = a_film(tmp_path / "garage.mp4", frames=3)
+    (tmp_path / "film.xml").write_text(TRACKS)
+    (tmp_path / "garage.xml").write_text(TRACKS.replace("mug", "jar").replace('frame="3"', 'frame="0"'))
+    (tmp_path / "garage.xml").write_text((tmp_path / "garage.xml").read_text().replace('frame="4"', 'frame="1"'))
+
+    found = read_video([film, garage], [tmp_path / "film.xml", tmp_path / "garage.xml"])
+    half = read_video([film, garage], [None, tmp_path / "garage.xml"])
+
+    assert found.classes == ("mug", "book", "jar")
+    assert labelled(found) == [(3, "film", 3), (4, "film", 4), (12, "garage", 0), (13, "garage", 1)]
+    assert labelled(half) == [(12, "garage", 0), (13, "garage", 1)]
+    with pytest.raises(InvalidConfig, match="labels: 1 files for 2 videos. Give one for each video"):
+        read_video([film, garage], [tmp_path / "film.xml"])
+
+
+@pytest.mark.parametrize("name", ["frame_000002.PNG", "f000002", "other_f000002.jpg", "film_000002.jpg"])
+def test_a_name_that_may_be_of_any_of_several_videos_labels_none(tmp_path, film, a_label_file, met, name):
+    garage = a_film(tmp_path / "garage.mp4", frames=3)
+    labels = a_label_file([{"id": 1, "file_name": name}, {"id": 2, "file_name": "film_f000001.jpg"}])
+
+    found = read_video([film, garage], labels, report=met.append)
+
+    assert labelled(found) == [(1, "film", 1)]
+    assert [(one.kind, one.breaks) for one in met] == [("stray annotation", False)]
+    assert f"1 was not: {name}." in met[0].what
+    assert "Put the name of the video before its own" in met[0].what
+
+
+def test_a_coco_file_may_name_the_video_of_a_frame_number(tmp_path, film, a_json):
+    garage = a_film(tmp_path / "garage.mp4", frames=3)
+    images = [{"id": number, "file_name": "x", "video_id": number, "frame_id": 2} for number in (1, 2)]
+    videos = [{"id": 1, "name": "garage"}, {"id": 2, "name": "film"}]
+    labels = a_json(tmp_path / "labels.json", {"categories": CATEGORIES, "images": images, "videos": videos})
+
+    assert labelled(read_video([film, garage], labels)) == [(2, "film", 2), (14, "garage", 2)]
+    # Labels of another video are not those of this one, whatever their number.
+    assert labelled(read_video(film, labels, report=lambda problem: None)) == [(2, "film", 2)]
+
+
+def test_two_videos_of_one_name_are_told(tmp_path, film):
+    other = a_film(tmp_path / "day 2" / "FILM.mp4", frames=2)
+
+    with pytest.raises(InvalidData, match=r"film\.mp4 and .*FILM\.mp4 have the same name\. Rename one"):
+        read_video([film, other], classes=["mug"])
+
+
+def test_a_number_that_may_be_counted_from_1_is_taken_from_0_and_told_once(film, tmp_path, met):
+    files = a_yolo(tmp_path / "set", "labels/train/frame_000003.txt", "labels/train/frame_000005.txt")
+
+    found = read_video(film, files, classes=["mug"], report=met.append)
+    counted = read_video(film, files, classes=["mug"], frame_names="frame_{number_from_1}", report=met.append)
+
+    assert labelled(found) == [(3, "film", 3), (5, "film", 5)]
+    assert labelled(counted) == [(2, "film", 2), (4, "film", 4)]
+    assert [(one.kind, one.breaks) for one in met] == [("frame number", False)]
+    assert "2 images with a name such as 'train/frame_000003.txt'" in met[0].what
+
+
+def test_names_as_cvat_writes_them_leave_no_doubt(film, a_label_file, met):
+    labels = a_label_file([{"id": 1, "file_name": "frame_000003.PNG"}])
+
+    assert labelled(read_video(film, labels, report=met.append)) == [(3, "film", 3)]
+    assert met == []
+
+
+def test_frame_names_go_with_video_files_only(folder):
+    with pytest.raises(InvalidConfig, match="frame_names goes with video files"):
+        read_video(folder, classes=["mug"], frame_names="{number}")
+
+
+def test_classes_without_a_list_are_named_in_the_order_of_their_numbers(film, tmp_path, boxes):
+    files = a_yolo(tmp_path / "set", "labels/train/film_f000003.txt")
+
+    assert boxes(read_video(film, files, classes=["mug", "book"]))[3] == [("mug", 36, 27, 44, 33)]
+    with pytest.raises(InvalidConfig, match="classes: needed, because .*set has no list of them in data.yaml"):
+        read_video(film, files)
+
+
+def test_a_frame_of_another_video_is_told_as_one(film, a_label_file):
+    with pytest.raises(InvalidData, match=r"'other_f000003.jpg' is a frame of another video than film\.mp4"):
+        read_video(film, a_label_file([{"id": 1, "file_name": "other_f000003.jpg"}]))
+    with pytest.raises(
+        InvalidData, match=r"'film_f000003.jpg' is no name of a frame of film\.mp4, as frame_names says"
+    ):
+        read_video(film, a_label_file([{"id": 1, "file_name": "film_f000003.jpg"}]), frame_names="shot{number}")
+
+
+def test_a_frame_that_is_listed_and_not_labelled_is_passed_over(film, a_label_file):
+    images = [{"id": number, "frame_id": number, "file_name": "x", "labelled": number == 5} for number in range(12)]
+
+    found = read_video(film, a_label_file(images), every=4)
+
+    assert [entry.index for entry in found.entries] == [0, 4, 5, 8]
+    assert labelled(found) == [(2, "film", 5)]

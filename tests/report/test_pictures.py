@@ -54,6 +54,13 @@ def test_a_score_that_was_not_kept_is_not_written(a_run: MakeRun) -> None:
     assert [box.text for box in make_pictures(run, "pseudo")[0].boxes if box.text] == ["✓ mug"]
 
 
+def test_nothing_is_right_or_wrong_in_a_frame_that_nobody_has_labelled(a_run: MakeRun) -> None:
+    picture = make_pictures(with_samples(a_run(), truth=None), "pseudo")[0]
+
+    assert [(box.verdict, box.text) for box in picture.boxes] == [("stored", "mug"), ("stored", "<script>ale…")]
+    assert not picture.is_judged
+
+
 def test_memory_frames_show_their_stored_boxes_only(a_run: MakeRun) -> None:
     first = make_pictures(Run.load(a_run()), "memory")[0]
 

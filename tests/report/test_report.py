@@ -389,3 +389,53 @@ def test_what_looked_wrong_on_the_way_is_listed_and_what_is_too_much_is_counted(
     assert f"Step {told['step'] + 1}: not learnt, the loss current/classes is nan." in words
     assert "Step 2: The <source> was away 1." in words
     assert "and 3 more, in the events of the run" in words
+
+
+def without_truth(run: Path) -> Path:
+    """As on one's own video: nobody has labelled the frames that get pseudo labels."""
+    events = run / "events.jsonl"
+    before = re.compile(r'"frames": 14, "labels": 15, "right": \d+, "objects": 28')
+    events.write_text(before.sub('"frames": 0, "labels": 0, "right": 0, "objects": 0', events.read_text()))
+    samples = run / "samples" / "samples.json"
+    unknown = [one | ({"truth": None} if one["kind"] == "pseudo" else {}) for one in json.loads(samples.read_text())]
+    samples.write_text(json.dumps(unknown))
+    return run
+
+
+def test_a_run_without_hidden_truth_does_not_speak_of_it(a_run: MakeRun, tmp_path: Path) -> None:
+    page = page_of(tmp_path, without_truth(a_run(labelled_frames=39)))
+
+    words = words_of(page)
+    assert "hidden truth" not in words
+    assert "Nobody has labelled the frames that got pseudo labels, so nothing tells how right these are." in words
+    assert "Precision and recall of the pseudo labels" not in page
+    assert "nobody has labelled the frame, so nobody knows whether it is right" in words
+    assert "60 steps, 39 labelled frames in all, seed 0." in words
+
+
+def test_what_the_run_could_tell_by_itself_is_shown_also_without_hidden_truth(a_run: MakeRun, tmp_path: Path) -> None:
+    page = page_of(tmp_path, without_truth(a_run(pseudo_label_check={"labels": 8, "right": 6})))
+
+    words = words_of(page)
+    assert "all, on labelled frames – 8 6 – 75.0 % –" in words
+    assert "hidden truth" not in words
+
+
+def test_a_run_without_truth_beside_one_with_it_draws_that_one_only(a_run: MakeRun, tmp_path: Path) -> None:
+    page = page_of(tmp_path, without_truth(a_run("own")), a_run("whole"))
+
+    assert " whole: precision" in page
+    assert " own: precision" not in page
+
+
+def test_no_empty_figure_is_drawn_where_nothing_is_tested(a_run: MakeRun, tmp_path: Path) -> None:
+    run = a_run()
+    content = json.loads((run / "results.json").read_text())
+    for evaluation in content["evaluations"]:
+        evaluation |= {"ap": None, "ap_by_class": dict.fromkeys(evaluation["ap_by_class"])}
+    (run / "results.json").write_text(json.dumps(content))
+
+    page = page_of(tmp_path, run)
+
+    assert words_of(page).count("No class has a test box.") == 3
+    assert 'aria-label="AP50 over time"' not in page

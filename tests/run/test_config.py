@@ -320,3 +320,12 @@ def test_a_stored_config_that_calls_the_random_labeller_budget_is_read(tmp_path:
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(stored))
 
     assert load_run_config(tmp_path / "config.yaml") == load()
+
+
+def test_a_stored_run_on_a_video_keeps_the_test_frames_that_it_had(tmp_path: Path) -> None:
+    stored = load("benchmark={name: video, source: walk.mp4, classes: [mug]}").model_dump(mode="json")
+    del stored["benchmark"]["test_every"]
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(stored))
+
+    assert load_run_config(tmp_path / "config.yaml").benchmark.options.test_every == 0
+    assert load("benchmark={name: video, source: walk.mp4, classes: [mug]}").benchmark.options.test_every == 5

@@ -91,6 +91,13 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
     assert not any(words in shown(console) for words in ("left out", "not learnt", "warnings"))
 
 
+def test_labels_are_counted_where_there_were_not_as_many_as_asked_for(console: Console) -> None:
+    console.print(a_table(labels_per_step=16, labelled_frames=39, steps=12))
+
+    assert "wander, icarl with Efficient-CLS, 39 labelled frames in 12 steps" in shown(console)
+    assert "16 labelled frames a step" not in shown(console)
+
+
 def test_frames_that_were_left_out_are_counted(console: Console) -> None:
     console.print(a_table(skipped_frames=3, skipped_test_frames=1))
 

@@ -180,8 +180,11 @@ class Recorded(Benchmark):
         recording, options = self.record(self._add_problem), self.options
         if not isinstance(options, SplitOptions) or any(entry.step >= 0 for entry in recording.entries):
             return recording
-        entries = split(recording.entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
-        return replace(recording, entries=entries)
+        return replace(recording, entries=self.divide(recording.entries, options))
+
+    def divide(self, entries: Sequence[Entry], options: SplitOptions) -> tuple[Entry, ...]:
+        """Divide frames that have no step yet into steps and test frames."""
+        return split(entries, frames_per_step=options.frames_per_step, held_out=options.hold_out)
 
     def picture(self, entry: Entry) -> Path | Picture:
         """Return where the pixels of a frame come from."""
@@ -215,7 +218,7 @@ class Recorded(Benchmark):
 
     @property
     def warnings(self) -> Sequence[str]:
-        unused = ("stray annotation", "shape")
+        unused = ("stray annotation", "frame number", "shape")
         return [str(problem) for problem in self.problems if problem.kind in unused and not problem.breaks]
 
     def published_frames(self, per_step: int) -> frozenset[int] | None:

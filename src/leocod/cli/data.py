@@ -1,4 +1,4 @@
-"""The commands about data: `leocod data check` and `leocod data convert`; and what `leocod show` shares with them."""
+"""The commands about data: `leocod data choose`, `check` and `convert`; and what `leocod show` shares with them."""
 
 from __future__ import annotations
 
@@ -29,19 +29,69 @@ PANEL = 384
 
 Choice = Literal["given", "drawn"]
 
-commands = typer.Typer(help="Check a data set, or write one in another layout.")
+FRAMES = 100
+"""Frames that are chosen where nobody says how many: a fifth of them tests, and fewer than 20 test frames are few."""
+
+RULE = (
+    "The rule: a video is cut into equal parts, so that frames spread over its whole length. In each part, up to five "
+    "places are looked at in order of time, and at each the sharpest of the frames within half a second (by the "
+    "variance of the Laplacian). The first that is no near-duplicate of a frame chosen before is written: in a grid of "
+    "16 x 16, at least one cell has another colour. A part in which nothing is new gives no frame."
+)
+"""How frames are chosen, for the help and the instructions."""
+
+commands = typer.Typer(help="Choose frames to label, check a data set, or write one in another layout.")
 
 
 @commands.callback(invoke_without_command=True)
 def data(context: typer.Context) -> None:
-    """Check a data set, or write one in another layout."""
+    """Choose frames to label, check a data set, or write one in another layout."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
+@commands.command(help=f"Choose the frames of videos that are worth labelling, and write them to a folder.\n\n{RULE}")
+def choose(
+    videos: Annotated[list[Path], typer.Argument(metavar="VIDEO...", help="Video files.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="A new folder: images/, frames.csv, and README.md with the next steps.")
+    ],
+    frames: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help=f"Frames in all, at most. By default {FRAMES}.")
+    ] = None,
+    every: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.04, help="In place of --frames: one for each so many seconds."),
+    ] = None,
+) -> None:
+    """Choose the frames of videos that are worth labelling, and write them to a folder."""
+    from leocod.data.choose import choose_frames, divide_videos
+    from leocod.data.label_folder import write_label_folder
+    from leocod.data.output import refuse_existing
+    from leocod.text import pluralize
+
+    refuse_existing(out)
+    if frames is not None and every is not None:
+        raise InvalidConfig("--frames cannot be combined with --every: each says how many frames are chosen.")
+    parts = divide_videos(videos, frames=FRAMES if frames is None and every is None else frames, every=every)
+    with show_progress("parts") as advance:
+        counts = write_label_folder(out, videos, choose_frames(parts, advance), rule=RULE)
+    for video in videos:
+        looked_at = sum(part.video.path == video for part in parts)
+        missing = looked_at - counts[video]
+        rest = f"; {pluralize(missing, 'part')} showed nothing new" if missing else ""
+        say(f"{video}: {pluralize(counts[video], 'frame')} of {pluralize(looked_at, 'part')}{rest}.")
+    say(f"Written: {out / 'images'}. What to do next: {out / 'README.md'}")
+
+
 @commands.command()
 def check(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a file of labels or a video.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A folder, a file of labels or a video. Several videos or folders are one stream."
+        ),
+    ],
     layout: Annotated[
         Literal[
             "auto", "processed", "oak", "egoobjects", "voc", "coco", "yolo", "cvat", "label-studio", "folder", "video"
@@ -49,8 +99,21 @@ def check(
         typer.Option(help="The layout of the files; auto detects it."),
     ] = "auto",
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="The labels of a video or folder: COCO, YOLO, VOC, CVAT or Label Studio."),
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="The labels of a video or folder: COCO, YOLO, VOC, CVAT or Label Studio. For several videos: one for "
+            "all, or repeated, one for each.",
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Names of the classes, where labels only number them.")
+    ] = None,
+    frame_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN|FILE.csv", help="Which frame of a video a name means, as benchmark.frame_names says it."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Read only the headers of pictures.")] = False,
     most: Annotated[int, typer.Option(metavar="N", min=0, help="Problems listed of each kind; all are counted.")] = 20,
@@ -61,8 +124,12 @@ def check(
     """
     from leocod.data.check import check as check_data
 
+    given = labels[0] if labels and len(labels) == 1 else labels
+    names = None if classes is None else [name.strip() for name in classes.split(",")]
     with show_progress("pictures") as advance:
-        findings = check_data(path, layout, labels=labels, quick=quick, progress=advance)
+        findings = check_data(
+            paths, layout, labels=given, classes=names, frame_names=frame_names, quick=quick, progress=advance
+        )
     for line in findings.lines(most):
         say(line)
     if findings.breaks:
@@ -92,7 +159,7 @@ def convert(
     A run with the same seed draws the same frames.
     """
     from leocod.data.convert import convert as write
-    from leocod.data.convert import refuse_existing
+    from leocod.data.output import refuse_existing
     from leocod.text import pluralize
 
     refuse_existing(out)

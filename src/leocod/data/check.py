@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+from leocod.data.division import Division
 from leocod.data.layouts import TOOL_LAYOUTS, VIDEO_LAYOUTS, Layout, detect_layout, find_pictures, list_coco_files
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.readers.coco import Coco, name_record, read_coco
@@ -17,25 +18,24 @@ from leocod.readers.egoobjects import find_files, get_file_name, read_egoobjects
 from leocod.readers.image_checks import Progress, check_images
 from leocod.readers.oak import read_oak
 from leocod.readers.processed import read_processed
-from leocod.readers.recording import Problem, ProblemKind, Recording, Report, split
-from leocod.readers.video import read_video
+from leocod.readers.recording import Problem, ProblemKind, Recording, Report
+from leocod.readers.video import LabelFiles, read_video
 from leocod.readers.video_frames import VideoFrames
 from leocod.readers.voc import read_voc
 from leocod.text import one_line, pluralize, shorten, strip_file_name
-
-STEP = 16
-"""Frames in a step, unless the config of a run says otherwise."""
 
 
 @dataclass(frozen=True)
 class Findings:
     """What a data set holds, and what is wrong with it."""
 
-    path: Path
+    paths: Sequence[Path]
     layout: str
     recording: Recording | None
     """None: not even the frames could be listed."""
     problems: tuple[Problem, ...]
+    division: str = ""
+    """How the labelled frames are used, in words; empty where the files say it, or nobody has labelled one."""
 
     @property
     def breaks(self) -> bool:
@@ -44,7 +44,9 @@ class Findings:
 
     def lines(self, most: int) -> Iterator[str]:
         """Describe the content, up to `most` problems of each kind, and the number of each kind."""
-        yield f"{one_line(self.path)}: {self.layout} layout{self._describe_content()}."
+        yield f"{', '.join(map(one_line, self.paths))}: {self.layout} layout{self._describe_content()}."
+        if self.division:
+            yield self.division
         kinds: Counter[ProblemKind] = Counter(problem.kind for problem in self.problems)
         for kind, count in kinds.most_common():
             listed = [problem for problem in self.problems if problem.kind == kind]
@@ -71,57 +73,95 @@ class Findings:
 
 
 def check(
-    path: Path,
+    path: Path | Sequence[Path],
     layout: Layout | Literal["auto"] = "auto",
     *,
-    labels: Path | None = None,
+    labels: LabelFiles = None,
+    classes: Sequence[str] | None = None,
+    frame_names: str | None = None,
     quick: bool = False,
     progress: Progress = lambda total: None,
 ) -> Findings:
     """Read all of a data set as a run would, but go on where a run would stop, and decode every picture.
 
-    `labels` are those that go with a video or a folder of frames, in any format. With `quick` only the header of each
-    picture is read.
+    Several paths are videos or folders of frames, which are one stream. `labels` are those that go with a video or a
+    folder of frames, in any format; `classes` and `frame_names` are as a run has them. With `quick` only the header of
+    each picture is read.
     """
-    chosen = _choose_layout(path, layout, labels)
+    paths = [path] if isinstance(path, Path) else list(path)
+    label_files = [file for file in ([labels] if isinstance(labels, Path) else labels or ()) if file is not None]
+    first, *_ = paths
+    chosen = _choose_layout(paths, layout, label_files)
     problems: list[Problem] = []
     try:
-        recording = _read(path, chosen, labels, problems.append)
+        if chosen in VIDEO_LAYOUTS:
+            recording = _read_own(paths, labels, classes, frame_names, problems.append)
+        else:
+            recording = _read(first, chosen, classes, problems.append)
     except InvalidData as error:
         # Such as a file that is cut: there are no frames to check.
-        problems.append(Problem(path, "", strip_file_name(path, error), kind="file"))
-        return Findings(path, chosen, None, tuple(problems))
-    if chosen == "video":
-        problems += () if quick else _check_video(path, progress)
-    else:
-        lost = {problem.frame for problem in problems if problem.kind in {"picture", "path", "file"}}
-        there = [entry for entry in recording.entries if entry.id not in lost]
-        problems += check_images(there, quick=quick, upright=chosen in ("folder", *TOOL_LAYOUTS), progress=progress)
-    if chosen not in (*VIDEO_LAYOUTS, *TOOL_LAYOUTS):
+        problems.append(Problem(first, "", strip_file_name(first, error), kind="file"))
+        return Findings(paths, chosen, None, tuple(problems))
+    problems += _check_pixels(paths, chosen, recording, problems, quick=quick, progress=progress)
+    where, is_own = (label_files or paths)[0], chosen in (*VIDEO_LAYOUTS, *TOOL_LAYOUTS)
+    if not is_own:
         problems += _find_unlabelled_frames(recording)
-    problems += _find_unused_classes(recording, labels or path)
-    if chosen not in VIDEO_LAYOUTS or labels is not None:
-        problems += _check_test_frames(recording, labels or path)
-    return Findings(path, chosen, recording, tuple(problems))
+    problems += _find_unused_classes(recording, where)
+    if chosen in VIDEO_LAYOUTS and not label_files:
+        return Findings(paths, chosen, recording, tuple(problems))
+    division = Division(recording, is_own=is_own)
+    problems += division.find_problems(where)
+    return Findings(paths, chosen, recording, tuple(problems), division.describe() if is_own else "")
 
 
-def _choose_layout(path: Path, layout: Layout | Literal["auto"], labels: Path | None) -> Layout:
-    for file in filter(None, (path, labels)):
+def _choose_layout(paths: Sequence[Path], layout: Layout | Literal["auto"], labels: Sequence[Path]) -> Layout:
+    for file in (*paths, *labels):
         if not file.exists():
             raise InvalidData(f"No file or folder '{one_line(file)}'. Check the name.")
-    if labels is None:
-        return detect_layout(path) if layout == "auto" else layout
-    if path.is_file() and path.suffix.lower() in (".json", ".xml"):
-        kind = path.suffix.lower().removeprefix(".")
-        raise InvalidData(f"--labels goes with a video or a folder of frames, but {path} is a {kind}. Name the frames.")
+    if not labels and len(paths) == 1:
+        return detect_layout(paths[0]) if layout == "auto" else layout
+    why = "--labels goes" if labels else "Several paths go"
+    for path in paths:
+        if path.is_file() and path.suffix.lower() in (".json", ".xml"):
+            kind = path.suffix.lower().removeprefix(".")
+            raise InvalidData(f"{why} with a video or a folder of frames, but {path} is a {kind}. Name the frames.")
     if layout == "auto":
-        return "video" if path.is_file() else "folder"
+        return "video" if paths[0].is_file() else "folder"
     if layout not in VIDEO_LAYOUTS:
-        raise InvalidData(f"--labels goes with a video or a folder of frames; the {layout} layout has its own.")
+        raise InvalidData(f"{why} with a video or a folder of frames; the {layout} layout has its own.")
     return layout
 
 
-def _read(path: Path, layout: Layout, labels: Path | None, report: Report) -> Recording:
+def _read_own(
+    paths: Sequence[Path], labels: LabelFiles, classes: Sequence[str] | None, frame_names: str | None, report: Report
+) -> Recording:
+    if labels:
+        return read_video(paths, labels, classes=classes, frame_names=frame_names, report=report)
+    # The reader needs classes, and without labels there are none.
+    return replace(read_video(paths, classes=("any",), report=report), classes=())
+
+
+def _check_pixels(
+    paths: Sequence[Path],
+    layout: Layout,
+    recording: Recording,
+    problems: Sequence[Problem],
+    *,
+    quick: bool,
+    progress: Progress,
+) -> Iterator[Problem]:
+    """Decode every frame, or read the headers of pictures only, and yield what is wrong."""
+    videos = [path for path in paths if path.is_file()] if layout in VIDEO_LAYOUTS else []
+    for video in () if quick else videos:
+        yield from _check_video(video, progress)
+    lost = {problem.frame for problem in problems if problem.kind in {"picture", "path", "file"}}
+    there = [entry for entry in recording.entries if entry.id not in lost and entry.picture not in videos]
+    if there:
+        upright = layout in (*VIDEO_LAYOUTS, *TOOL_LAYOUTS)
+        yield from check_images(there, quick=quick, upright=upright, progress=progress)
+
+
+def _read(path: Path, layout: Layout, classes: Sequence[str] | None, report: Report) -> Recording:
     if layout == "processed":
         return read_processed(path, report=report)
     if layout == "oak":
@@ -134,12 +174,7 @@ def _read(path: Path, layout: Layout, labels: Path | None, report: Report) -> Re
         return recording
     if layout == "coco":
         return _read_coco(path, report)
-    if layout in TOOL_LAYOUTS:
-        return read_video(find_pictures(path), path, report=report)
-    if labels is not None:
-        return read_video(path, labels, report=report)
-    # The reader needs classes, and without labels there are none.
-    return replace(read_video(path, classes=("any",), report=report), classes=())
+    return read_video(find_pictures(path), path, classes=classes, report=report)
 
 
 def _read_coco(path: Path, report: Report) -> Recording:
@@ -231,17 +266,6 @@ def _find_unused_classes(recording: Recording, path: Path) -> Iterator[Problem]:
         if number not in used:
             what = "no usable frame shows it."
             yield Problem(path, f"class {shorten(name)}", what, breaks=False, kind="unused class")
-
-
-def _check_test_frames(recording: Recording, path: Path) -> Iterator[Problem]:
-    entries = recording.entries
-    divided = any(entry.step >= 0 for entry in entries)
-    if not divided:
-        entries = split(entries, frames_per_step=STEP, held_out=1)
-    if not any(entry.held_out and entry.labels is not None and not entry.broken for entry in entries):
-        how = "" if divided else f" if {STEP} frames are a step and the next one is held out"
-        what = f"no labelled frame is held out for testing{how}: a run would learn, but not be evaluated."
-        yield Problem(path, "", what, breaks=False, kind="no test frame")
 
 
 def _describe(problem: Problem) -> str:

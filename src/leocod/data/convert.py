@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 from leocod.benchmarks.base import Benchmark
+from leocod.data.output import open_output
 from leocod.data.tool_writers import CvatWriter, LabelStudioWriter, VocWriter, YoloWriter
 from leocod.data.writers import CocoWriter, ImageFolder, OutputFrame, ProcessedWriter, Writer
-from leocod.errors import InvalidConfig, InvalidData, InvalidFrame
-from leocod.files.atomic import atomic_directory
+from leocod.errors import InvalidFrame
 from leocod.run.record.labels import LabelRecord
 from leocod.stream.recorded import Stream
-from leocod.text import one_line
 from leocod.types import Frame, LabelledFrame, Labels
 
 BenchmarkLayout = Literal["processed", "coco"]
@@ -64,7 +62,7 @@ def convert(
     called after each step.
     """
     left_out = benchmark.lost_test_frames
-    with _open_output(out) as folder:
+    with open_output(out) as folder:
         writer = _make_writer(folder, benchmark, to, labels, link=link)
         for frames, lost in _list_frames(benchmark, labels):
             for frame in frames:
@@ -83,12 +81,6 @@ def _make_writer(
     if to == "coco":
         return CocoWriter(ImageFolder(folder, link=link), benchmark, labels)
     return TOOL_WRITERS[to](ImageFolder(folder, link=link, flat=True), benchmark)
-
-
-def refuse_existing(out: Path) -> None:
-    """Raise unless nothing is there, or only an empty folder."""
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise InvalidConfig(f"{out} is already there. Choose another folder, or remove it first.")
 
 
 def _list_frames(benchmark: Benchmark, labels: Mapping[int, LabelChoice]) -> Iterator[tuple[list[OutputFrame], int]]:
@@ -131,14 +123,3 @@ def _group_tests_by_step(benchmark: Benchmark) -> list[list[int]]:
     for position, step in enumerate(benchmark.test_steps()):
         positions[step].append(position)
     return positions
-
-
-@contextmanager
-def _open_output(out: Path) -> Iterator[Path]:
-    """Hand out the folder to write to. An error of the disk becomes one line."""
-    refuse_existing(out)
-    try:
-        with atomic_directory(out) as folder:
-            yield folder
-    except OSError as error:
-        raise InvalidData(f"{one_line(error.filename or out)}: {error.strerror or error}.") from error

@@ -155,6 +155,11 @@ class Results(Stored):
     seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
     memory_bytes: Count | None = None
 
+    @property
+    def is_short_of_labels(self) -> bool:
+        """Whether fewer frames were labelled than might have been, because nobody had labels for more."""
+        return self.labels_per_step is not None and self.labelled_frames < self.labels_per_step * self.steps
+
     def words(self, name: str) -> MetricWords:
         """How to show a score. Earlier versions did not say; what they had is shipped."""
         if name in self.metrics:

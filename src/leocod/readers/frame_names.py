@@ -25,10 +25,10 @@ class FrameNames:
 
     def __init__(self, names: Sequence[str]) -> None:
         """`names` are paths with `/`, one for each frame."""
-        self._names = [_split(name) for name in names]
+        self._names = [split_path(name) for name in names]
         self._by_stem: dict[str, list[int]] = {}
         for number, (_, last) in enumerate(self._names):
-            self._by_stem.setdefault(_strip_ending(last), []).append(number)
+            self._by_stem.setdefault(strip_ending(last), []).append(number)
 
     def find(self, name: str) -> list[int]:
         """Return the frames that a name can mean: one, or none, or several if nothing tells them apart.
@@ -46,11 +46,11 @@ class FrameNames:
         """
         if len(name) > LONGEST:
             return []
-        folders, last = _split(name)
-        whole = _strip_ending(last)
+        folders, last = split_path(name)
+        whole = strip_ending(last)
         for stem in _list_ends(whole):
             if fitting := self._by_stem.get(stem):
-                before = [*folders, *_list_words(whole.removesuffix(stem))]
+                before = [*folders, *split_words(whole.removesuffix(stem))]
                 return fitting if len(fitting) == 1 else self._choose(fitting, before, last)
         return []
 
@@ -63,18 +63,29 @@ class FrameNames:
         return [number for number in fitting if grades[number] == best]
 
 
-def _split(name: str) -> tuple[list[str], str]:
+def is_same_name(name: str, other: str) -> bool:
+    """Whether two names are the same but for capitals, and for what stands between their words.
+
+    >>> is_same_name("My walk (2)", "my_walk_2"), is_same_name("walk", "walk 2")
+    (True, False)
+    """
+    return split_words(name.casefold()) == split_words(other.casefold())
+
+
+def split_path(name: str) -> tuple[list[str], str]:
     """Split a path into the words of its folders, and its last part."""
     *folders, last = name.replace("\\", "/").split("/")
     named = (folder for folder in folders if folder.casefold() not in UNNAMED)
-    return [word for folder in named for word in _list_words(folder.casefold())], last
+    return [word for folder in named for word in split_words(folder.casefold())], last
 
 
-def _list_words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
+    """Split a text at everything that is no letter or digit."""
     return [word for word in re.split(r"[\W_]+", text) if word]
 
 
-def _strip_ending(name: str) -> str:
+def strip_ending(name: str) -> str:
+    """Return a name in small letters, without the ending of a picture or of its labels."""
     stem, dot, ending = name.rpartition(".")
     return (stem if stem and f"{dot}{ending}".lower() in ENDINGS else name).casefold()
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.images import SUFFIXES, read_size
 from leocod.files.paths import Root
-from leocod.readers.frame_names import FrameNames
+from leocod.readers.frame_names import FrameNames, is_same_name
+from leocod.readers.frame_numbers import FrameNumber, ends_in_number, lies_in_folder, name_frame, parse_name
+from leocod.readers.frame_tables import NamedFrames
 from leocod.readers.image_checks import describe_size_mismatch
 from leocod.readers.labels.base import LabelledImage
 from leocod.readers.recording import FrameProblems
@@ -27,10 +29,16 @@ class FileFrames:
     """The frames of a video file."""
 
     frames: VideoFrames
+    names: NamedFrames | None = None
+    """Which frame a name means, where the user says so."""
 
     @property
     def path(self) -> Path:
         return self.frames.path
+
+    @property
+    def video(self) -> str:
+        return one_line(self.path.stem)
 
     @property
     def known_size(self) -> tuple[int, int] | None:
@@ -44,7 +52,7 @@ class FileFrames:
 
     def get_place(self, number: int) -> tuple[str, int]:
         """Return the video of a frame, and its position in that."""
-        return one_line(self.path.stem), number
+        return self.video, number
 
     def explain_refusal(self, number: int) -> str | None:
         return None
@@ -56,21 +64,31 @@ class FileFrames:
         says, has = (f"{width} x {height}" for height, width in (stated, real))
         return f"it says {says} pixels, but the frames of {self.path} are {has}, upright. Correct the record."
 
-    def find_number(self, image: LabelledImage) -> int | None:
-        """Return which frame an image labels; None: it does not say."""
+    def find_frame(self, image: LabelledImage) -> FrameNumber | None:
+        """Return which frame an image labels; None: it does not say, or it is one of another video."""
+        name = image.name or ""
+        if self.names is not None:
+            return self.names.find(name, self.video)
+        if image.video is not None and not is_same_name(image.video, self.video):
+            return None
         if image.number is not None:
-            return image.number
-        # Only as `leocod predict` names frames: other tools count from 1, or name every tenth frame.
-        form = rf"{re.escape(self.path.stem)}_([0-9]{{6}}|[1-9][0-9]{{6,8}})"
-        match = re.fullmatch(form, image.name or "")
-        return int(match[1]) if match else None
+            names_video = image.video is not None or lies_in_folder(name, self.video)
+            return FrameNumber(image.number, names_video)
+        # As `leocod predict` names frames. With an ending, a tool that counts from 1 may have written it.
+        if match := re.fullmatch(rf"{re.escape(self.path.stem)}_([0-9]{{6}}|[1-9][0-9]{{6,8}})", name):
+            return FrameNumber(int(match[1]), names_video=True)
+        return parse_name(name, self.video)
 
-    def explain_no_number(self, image: LabelledImage) -> str:
+    def explain_no_frame(self, image: LabelledImage) -> str:
         """Say what an image needs so that its frame is known."""
+        if self.names is not None:
+            return f"{shorten(image.name)} is no name of a frame of {self.path.name}, as frame_names says them."
+        if ends_in_number(image.name or ""):
+            return f"{shorten(image.name)} is a frame of another video than {self.path.name}, or names no video."
         return (
-            f"it does not say which frame of {self.path.name} it labels: its name is {shorten(image.name)}. Give it a "
-            f"frame_id, counted from 0, in a COCO file, or a name such as {self.path.stem}_000012, as `leocod predict` "
-            "does; or name the folder of pictures that was labelled in place of the video."
+            f"{shorten(image.name)} does not say which frame of {self.path.name} it is. Rename it, such as "
+            f"{name_frame(self.video, 12)} for frame 12, counted from 0; or say with frame_names what its name means; "
+            "or give the folder of pictures that was labelled as the source."
         )
 
 
@@ -103,6 +121,10 @@ class FolderFrames:
             for index, _ in enumerate(members)
         ]
 
+    @property
+    def video(self) -> str:
+        return one_line(self.path.stem)
+
     def __len__(self) -> int:
         return len(self._paths)
 
@@ -131,8 +153,14 @@ class FolderFrames:
         path = self._paths[number]
         return f"{path}: {describe_size_mismatch(path, stated, real, upright=True)}"
 
-    def find_number(self, image: LabelledImage) -> int | None:
+    def find_frame(self, image: LabelledImage) -> FrameNumber | None:
         """Return which frame an image labels; None: none of them, or it is not clear which."""
+        number = self._find_number(image)
+        if number is None:
+            return None
+        return FrameNumber(number, names_video=image.name is not None and lies_in_folder(image.name, self.video))
+
+    def _find_number(self, image: LabelledImage) -> int | None:
         if image.name is not None:
             found = self._index.find(image.name)
             return found[0] if len(found) == 1 else None
@@ -140,11 +168,11 @@ class FolderFrames:
             return None if image.number is None else self._counted.get(image.number)
         return image.number if self._has_places_of(image) else None
 
-    def explain_no_number(self, image: LabelledImage) -> str:
+    def explain_no_frame(self, image: LabelledImage) -> str:
         """Say why an image labels no frame."""
         if image.name is None and not self._counted and not self._has_places_of(image):
             return (
-                f"it labels picture {image.number} of {image.count or 'a task'} by its place, but the {len(self)} of "
+                f"picture {image.number} of {image.count or 'a task'} is labelled by its place, but the {len(self)} of "
                 f"{self.path} may not be the same ones in the same order. Export as CVAT for images 1.1, which names "
                 "them."
             )
@@ -152,11 +180,11 @@ class FolderFrames:
         if len(found) > 1:
             first, second, *_ = (one_line(self._names[number], 100) for number in found)
             return (
-                f"it labels a frame {shorten(image.name)}, and {len(found)} of {self.path} may be meant, such as "
-                f"{first} and {second}. Put the folder before its name, too."
+                f"{shorten(image.name)} may mean {len(found)} frames of {self.path}, such as {first} and {second}. Put "
+                "the folder before its name, too."
             )
         name = shorten(image.number if image.name is None else image.name)
-        return f"it labels a frame {name}, which is not among the {len(self)} of {self.path}. Correct its name."
+        return f"{name} is not among the {len(self)} frames of {self.path}. Correct its name."
 
     def _has_places_of(self, image: LabelledImage) -> bool:
         """Whether a place among the pictures that a tool had is the same place here.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -24,12 +24,15 @@ ProblemKind = Literal[
     "duplicate picture",
     "order",
     "stray annotation",
+    "frame number",
     "shape",
     "path",
     "crowd",
     "unlabelled frame",
     "unused class",
     "no test frame",
+    "few test frames",
+    "untested class",
     "other",
 ]
 """The kinds by which `leocod data check` counts problems."""
@@ -151,6 +154,38 @@ def split(entries: Iterable[Entry], *, frames_per_step: int, held_out: int) -> t
         replace(entry, step=number // group, held_out=number % group >= frames_per_step)
         for number, entry in enumerate(entries)
     )
+
+
+TEST_EVERY = 5
+"""Of sparse labels: so many labelled frames in a row give one test frame, unless an option says otherwise."""
+
+
+def is_sparse(labelled: int, frames: int) -> bool:
+    """Whether labels are sparse: more than one frame in ten has none."""
+    return 10 * labelled < 9 * frames
+
+
+def split_sparse(entries: Sequence[Entry], *, frames_per_step: int, test_every: int) -> tuple[Entry, ...]:
+    """Split frames of which few are labelled: every so-many-th labelled frame is held out, the others make steps.
+
+    Of each so many labelled frames in a row, it is the middle one. A test frame belongs to the step that it lies in.
+    """
+    divided, training, labelled = [], 0, 0
+    for entry in entries:
+        held_out = entry.labels is not None and labelled % test_every == test_every // 2
+        labelled += entry.labels is not None
+        step = (max(training - 1, 0) if held_out else training) // frames_per_step
+        training += not held_out
+        divided.append(replace(entry, step=step, held_out=held_out))
+    return tuple(divided)
+
+
+def divide(entries: Sequence[Entry], *, frames_per_step: int, hold_out: int, test_every: int) -> tuple[Entry, ...]:
+    """Divide frames into steps and test frames: as in the paper, or by their labels where labels are sparse."""
+    labelled = sum(entry.labels is not None for entry in entries)
+    if hold_out and test_every and labelled and is_sparse(labelled, len(entries)):
+        return split_sparse(entries, frames_per_step=frames_per_step, test_every=test_every)
+    return split(entries, frames_per_step=frames_per_step, held_out=hold_out)
 
 
 def limit_steps(recording: Recording, steps: int | None) -> Recording:

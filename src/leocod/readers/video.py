@@ -1,4 +1,4 @@
-"""One's own video: a file or a folder of frames, with or without labels for some of them."""
+"""One's own video: a file or a folder of frames, or several, with or without labels for some of the frames."""
 
 from __future__ import annotations
 
@@ -9,65 +9,159 @@ from pathlib import Path
 from leocod.errors import InvalidConfig
 from leocod.readers.annotations import ClassNumbers, make_labels
 from leocod.readers.classes import choose_classes, number_classes
+from leocod.readers.frame_numbers import refuse_same_names
 from leocod.readers.frame_sources import FileFrames, FolderFrames, FrameSource
+from leocod.readers.frame_tables import read_frame_names
+from leocod.readers.label_matching import match_labels
 from leocod.readers.labels.base import LabelledImage, LabelSet
 from leocod.readers.labels.formats import read_labels
-from leocod.readers.recording import Entry, FrameProblems, Instance, Problem, Recording, Report, raise_problem
+from leocod.readers.recording import (
+    Entry,
+    FrameProblems,
+    Instance,
+    Problem,
+    Recording,
+    Report,
+    is_sparse,
+    raise_problem,
+)
 from leocod.readers.video_frames import VideoFrames
-from leocod.text import pluralize, shorten
+from leocod.text import one_line, pluralize
 from leocod.types import Labels
+
+Source = Path | VideoFrames
+LabelFiles = Path | Sequence[Path | None] | None
+"""Labels of all videos, or those of each in the order of the videos."""
+
+Assigned = dict[int, tuple[list[LabelledImage], ClassNumbers]]
+"""Number of a frame -> the images that label it, of which there should be one, and what their file calls classes."""
 
 
 def read_video(
-    source: Path | VideoFrames,
-    labels: Path | None = None,
+    source: Source | Sequence[Source],
+    labels: LabelFiles = None,
     *,
     every: int = 1,
     classes: Sequence[str] | None = None,
+    frame_names: str | None = None,
+    keep_labelled: bool = True,
     report: Report = raise_problem,
 ) -> Recording:
-    """Read every so-many-th frame of a video file or a folder, not yet divided into steps.
+    """Read every so-many-th frame of a video file or a folder, or of several, not yet divided into steps.
 
     `labels` are in any format of `readers/labels`. An image in them labels the frame of its name, as `FrameNames`
-    finds it; in a video file, the frame with its number, counted from 0, or with a name as `leocod predict` writes it.
+    finds it in a folder, and `parse_name` or `frame_names` in a video file, or the frame of its number, counted from 0.
     A frame that they do not have is one that nobody has labelled; one that they have without objects shows nothing.
-    Photos are turned as their EXIF notes say.
+    `keep_labelled`: where labels are sparse, every labelled frame is taken. Photos are turned as their EXIF notes say.
     """
-    if isinstance(source, Path):
-        source = VideoFrames(source, report) if source.is_file() else source
-    frames = FileFrames(source) if isinstance(source, VideoFrames) else FolderFrames(source)
-    if labels is not None:
-        return _read_labelled(frames, read_labels(labels, report), every, classes, report)
-    if not classes:
+    given = [source] if isinstance(source, Path | VideoFrames) else list(source)
+    sources = [_open_source(one, frame_names, report) for one in given]
+    refuse_same_names([source.path for source in sources])
+    sets = _read_label_sets(labels, len(sources), classes, report)
+    if not sets and not classes:
         raise InvalidConfig("classes: needed, because there are no labels that would name them.")
-    numbers = enumerate(range(0, len(frames), every))
-    return Recording(tuple(classes), tuple(_make_unlabelled(frames, id, number, report) for id, number in numbers))
-
-
-def _read_labelled(
-    frames: FrameSource, labels: LabelSet, every: int, classes: Sequence[str] | None, report: Report
-) -> Recording:
-    known = tuple(labels.classes.values())
-    if not labels.is_listed and classes is not None:
-        known = tuple(dict.fromkeys((*known, *classes)))
-    names = choose_classes(known, classes, labels.path, labels.where)
-    numbers = number_classes(labels.classes, names)
-    images = _group_by_frame(labels, frames, report)
-    entries = []
-    for id, number in enumerate(range(0, len(frames), every)):
-        if number not in images:
-            entries.append(_make_unlabelled(frames, id, number, report))
-            continue
-        image, *repeats = images.pop(number)
-        for repeat in repeats:
-            what = f"it labels frame {number}, as {image.record or image.file.name} does. Label it once."
-            report(Problem(repeat.file, repeat.record, what, frame=id, kind="duplicate id"))
-        problems = FrameProblems(report, image.file, image.record, id, broken=bool(repeats))
-        entries.append(_make_labelled(frames, image, number, numbers, problems))
-    if images:
-        what = f"{len(images)} of its images label frames that every={every} passes over, such as frame {min(images)}."
-        report(Problem(labels.path, "", what, breaks=False))
+    names = _merge_classes([labels for labels, _ in sets], classes) if sets else tuple(classes or ())
+    assigned: list[Assigned] = [{} for _ in sources]
+    for one, places in sets:
+        _assign(assigned, one, places, sources, names, report)
+    entries: list[Entry] = []
+    for frames, images in zip(sources, assigned, strict=True):
+        numbers = _choose_numbers(frames, images, every, keep_labelled=keep_labelled, report=report)
+        entries += (_make(frames, id, number, images, report) for id, number in enumerate(numbers, start=len(entries)))
     return Recording(names, tuple(entries))
+
+
+def _open_source(source: Source, frame_names: str | None, report: Report) -> FrameSource:
+    if isinstance(source, Path) and not source.is_file():
+        if frame_names is not None:
+            raise InvalidConfig(f"frame_names goes with video files: {one_line(source)} is none.")
+        return FolderFrames(source)
+    frames = source if isinstance(source, VideoFrames) else VideoFrames(source, report)
+    return FileFrames(frames, None if frame_names is None else read_frame_names(frame_names))
+
+
+def _read_label_sets(
+    labels: LabelFiles, count: int, classes: Sequence[str] | None, report: Report
+) -> list[tuple[LabelSet, range]]:
+    """Read the labels. Each set comes with the places of the videos that it may label."""
+    if labels is None:
+        return []
+    if isinstance(labels, Path):
+        return [(_name_classes(read_labels(labels, report), classes), range(count))]
+    if len(labels) != count:
+        raise InvalidConfig(
+            f"labels: {len(labels)} files for {count} videos. Give one for each video, with null for a video that has "
+            "none, or one for all."
+        )
+    return [
+        (_name_classes(read_labels(file, report), classes), range(place, place + 1))
+        for place, file in enumerate(labels)
+        if file is not None
+    ]
+
+
+def _name_classes(labels: LabelSet, classes: Sequence[str] | None) -> LabelSet:
+    """Name the classes of a format that only numbers them, and of which no list was found."""
+    if labels.classes or not labels.is_numbered:
+        return labels
+    if not classes:
+        raise InvalidConfig(
+            f"classes: needed, because {one_line(labels.path)} has no list of them {labels.where}. Name them in the "
+            "order of their numbers."
+        )
+    return replace(labels, classes=dict(enumerate(classes)))
+
+
+def _merge_classes(sets: Sequence[LabelSet], chosen: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the classes that take part: the chosen ones, or all in the order in which they first appear."""
+    known = dict.fromkeys(name for labels in sets for name in labels.classes.values())
+    if not all(labels.is_listed for labels in sets):
+        known |= dict.fromkeys(chosen or ())
+    files = ", ".join(one_line(labels.path) for labels in sets)
+    return choose_classes(tuple(known), chosen, files, sets[0].where)
+
+
+def _assign(
+    assigned: list[Assigned],
+    labels: LabelSet,
+    places: range,
+    sources: Sequence[FrameSource],
+    names: Sequence[str],
+    report: Report,
+) -> None:
+    """Add the images of a set to the frames that they label."""
+    numbers = number_classes(labels.classes, names)
+    matches = match_labels(labels, [sources[place] for place in places], report)
+    for place, images in matches.items():
+        assigned[places[place.source]][place.number] = images, numbers
+
+
+def _choose_numbers(
+    frames: FrameSource, images: Assigned, every: int, *, keep_labelled: bool, report: Report
+) -> Sequence[int]:
+    """Choose the frames that are taken: every so-many-th, and the labelled ones where labels are sparse."""
+    numbers = range(0, len(frames), every)
+    # A file may also list images that nobody has labelled.
+    labelled = {number for number, ((image, *_), _) in images.items() if image.objects is not None}
+    passed_over = sorted(number for number in labelled if number % every)
+    if not passed_over:
+        return numbers
+    if keep_labelled and is_sparse(len(labelled) - len(passed_over), len(numbers)):
+        return sorted({*numbers, *labelled})
+    what = f"every={every} passes over {pluralize(len(passed_over), 'labelled frame')}, such as frame {passed_over[0]}."
+    report(Problem(frames.path, "", what, breaks=False))
+    return numbers
+
+
+def _make(frames: FrameSource, id: int, number: int, images: Assigned, report: Report) -> Entry:
+    if number not in images:
+        return _make_unlabelled(frames, id, number, report)
+    (image, *repeats), numbers = images[number]
+    for repeat in repeats:
+        what = f"it labels frame {number}, as {image.record or image.file.name} does. Label it once."
+        report(Problem(repeat.file, repeat.record, what, frame=id, kind="duplicate id"))
+    problems = FrameProblems(report, image.file, image.record, id, broken=bool(repeats))
+    return _make_labelled(frames, image, number, numbers, problems)
 
 
 def _make_labelled(
@@ -115,29 +209,3 @@ def _make_entry(
     (video, index), path = frames.get_place(number), frames.get_path(number)
     size = size or frames.known_size
     return Entry(id, video, index, path, size, labels, broken=problems.broken, record=problems.where)
-
-
-def _group_by_frame(labels: LabelSet, frames: FrameSource, report: Report) -> dict[int, list[LabelledImage]]:
-    """Group the images by the frame that they label; there should be one of each. Those of none are one problem."""
-    members: dict[int, list[LabelledImage]] = {}
-    strays: list[tuple[LabelledImage, str]] = []
-    fatal = False
-    for image in labels.images:
-        number = frames.find_number(image)
-        if number is None:
-            strays.append((image, frames.explain_no_number(image)))
-            # In a video file, these labels may be those of any frame.
-            fatal |= isinstance(frames, FileFrames)
-        elif not 0 <= number < len(frames):
-            what = f"it labels frame {shorten(number)}, which is not among the {len(frames)} of {frames.path}."
-            strays.append((image, what))
-        else:
-            members.setdefault(number, []).append(image)
-    if strays:
-        image, what = strays[0]
-        if len(labels.images) > 1:
-            what = f"{what} In all, {len(strays)} of {pluralize(len(labels.images), 'image')} label no frame."
-        # Where some fit, labels for more frames than there are do no harm. Where none does, it is another video.
-        breaks = fatal or not members
-        report(Problem(image.file, image.record, what, breaks, kind="stray annotation", fatal=breaks))
-    return members

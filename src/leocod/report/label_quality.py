@@ -23,16 +23,20 @@ Audits = Mapping[int, PseudoLabelAudit]
 
 def draw_curves(runs: Sequence[Run]) -> tuple[tuple[str, Markup], ...]:
     """A figure of all pseudo labels, and where the runs know it, one for known and one for new classes."""
-    groups = [name for name in GROUPS if any(name in run.audits_by_group for run in runs)]
+    groups = [name for name in GROUPS if any(_has_counts(run, name) for run in runs)]
+    everything = [run.judged_audits for run in runs]
     if not groups:
-        return (("", draw_quality("all classes", runs, [run.audits for run in runs])),)
-    chosen = {"all": [run.audits for run in runs]} | {
-        name: [run.audits_by_group.get(name, {}) for run in runs] for name in groups
-    }
+        return (("", draw_quality("all classes", runs, everything)),)
+    chosen = {"all": everything} | {name: [run.audits_by_group.get(name, {}) for run in runs] for name in groups}
     return tuple(
         (f"{name.capitalize()} classes", draw_quality(f"{name} classes", runs, audits, width=WIDTH / 2))
         for name, audits in chosen.items()
     )
+
+
+def _has_counts(run: Run, group: str) -> bool:
+    """Whether a group of classes has a label or an object: else its figure would be empty."""
+    return any(audit.labels or audit.objects for audit in run.audits_by_group.get(group, {}).values())
 
 
 def draw_quality(what: str, runs: Sequence[Run], audits: Sequence[Audits], *, width: float = WIDTH) -> Markup:
@@ -75,10 +79,11 @@ def list_totals(runs: Sequence[Run]) -> tuple[tuple[str | int, ...], ...]:
     """Rows of a table: the sums of each run, of all classes and by group, and what it could tell by itself."""
     rows: list[tuple[str | int, ...]] = []
     for run in (run for run in runs if run.audits):
-        # Results of earlier versions do not have the sum.
-        rows.append(_make_row(run, "all", run.results.pseudo_label_counts or Counts.of(run.audit)))
-        groups = run.results.pseudo_label_groups
-        rows += [_make_row(run, words, groups[name]) for name, words in GROUPS.items() if name in groups]
+        if run.judged_audits:
+            # Results of earlier versions do not have the sum.
+            rows.append(_make_row(run, "all", run.results.pseudo_label_counts or Counts.of(run.audit)))
+            groups = run.results.pseudo_label_groups
+            rows += [_make_row(run, words, groups[name]) for name, words in GROUPS.items() if name in groups]
         if (check := run.results.pseudo_label_check) is not None:
             precision = _to_percent(check.right / check.labels if check.labels else None)
             rows.append((run.name, "all, on labelled frames", "–", check.labels, check.right, "–", precision, "–"))

@@ -60,6 +60,8 @@ class Picture:
     data: str
     """The picture as a data address: the page must stand alone. It may have fewer pixels than the frame."""
     boxes: tuple[Box, ...]
+    is_judged: bool = True
+    """Whether somebody has labelled the frame, so that its boxes are right or wrong."""
 
 
 def make_pictures(run: Run, kind: str, most: int = MOST_PICTURES) -> list[Picture]:
@@ -90,8 +92,9 @@ def _make_picture(run: Run, sample: Sample) -> Picture:
         what = strip_file_name(file, error)
         raise InvalidRun(f"{one_line(file)} is not a readable picture ({what.rstrip('.')}). {cure}") from error
     where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
+    boxes = tuple(_make_boxes(sample, run.classes, middle=width / 2))
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
-    return Picture(where, width, height, data, tuple(_make_boxes(sample, run.classes, middle=width / 2)))
+    return Picture(where, width, height, data, boxes, sample.truth is not None)
 
 
 def _compress(image: PillowImage.Image) -> bytes:
@@ -105,7 +108,7 @@ def _compress(image: PillowImage.Image) -> bytes:
 
 def _make_boxes(sample: Sample, classes: Sequence[str], *, middle: float) -> list[Box]:
     boxes = sorted((box for box in sample.boxes if _has_area(box)), key=lambda box: -box[5])
-    if sample.kind == "memory":
+    if sample.kind == "memory" or sample.truth is None:
         return [_make_box(box[:4], "stored", _shorten(_name_class(box[4], classes)), middle) for box in boxes]
     if sample.kind == "test":
         boxes = [box for box in boxes if box[5] >= LOWEST_SCORE]

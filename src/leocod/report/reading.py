@@ -94,13 +94,20 @@ class Run:
         """How right all pseudo labels of the run were."""
         return PseudoLabelAudit.together(self.audits.values())
 
+    @property
+    def judged_audits(self) -> Mapping[int, PseudoLabelAudit]:
+        """The audits of steps in which somebody knew what was in a frame with pseudo labels."""
+        return {step: audit for step, audit in self.audits.items() if audit.frames}
+
     @cached_property
     def audits_by_group(self) -> Mapping[str, Mapping[int, PseudoLabelAudit]]:
         """The audits of `known` and of `new` classes; empty where nobody says which are known, or counted by class."""
         if any(audit.by_class is None for audit in self.audits.values()) or not self.audits:
             return {}
         return {
-            name: {step: part for step, audit in self.audits.items() if (part := audit.select(classes)) is not None}
+            name: {
+                step: part for step, audit in self.judged_audits.items() if (part := audit.select(classes)) is not None
+            }
             for name, classes in group_classes(self.classes, self.known_classes).items()
         }
 

@@ -17,7 +17,7 @@ from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
 from leocod.report.reading import Run
 from leocod.report.sections import make_sections
 from leocod.report.tables import list_class_rows, list_memory_rows
-from leocod.text import describe_plugin
+from leocod.text import describe_plugin, pluralize
 
 WARNINGS_SHOWN = 10
 """Of each run; the others are in its events."""
@@ -29,7 +29,7 @@ SAMPLE_KINDS = {
     ),
     "pseudo": (
         "Pseudo labels on training frames",
-        "What the slow learner told the fast one, beside the hidden truth.",
+        "What the slow learner told the fast one.",
     ),
     "memory": ("Frames in the replay memory at the end", "With the boxes stored with them."),
 }
@@ -54,6 +54,16 @@ class Album:
     title: str
     note: str
     by_run: list[tuple[str, list[Picture]]]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody knows what is in a frame of it."""
+        return any(picture.is_judged for _, pictures in self.by_run for picture in pictures)
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether nobody knows what is in a frame of it."""
+        return any(not picture.is_judged for _, pictures in self.by_run for picture in pictures)
 
 
 def write_report(runs: Sequence[Path], out: Path) -> Path:
@@ -111,6 +121,8 @@ def describe_run(run: Run) -> str:
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
+    if results.is_short_of_labels:
+        labels = f", {pluralize(results.labelled_frames, 'labelled frame')} in all"
     nested = " (nested)" if results.labels_nested else ""
     chosen = results.definitions
     measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."

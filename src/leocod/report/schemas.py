@@ -36,7 +36,8 @@ class Sample(Stored):
     step: StepNumber
     frame: FrameId
     file: str
-    truth: list[tuple[Pixels, Pixels, Pixels, Pixels, ClassOrName]] = Field([], max_length=2000)
+    truth: list[tuple[Pixels, Pixels, Pixels, Pixels, ClassOrName]] | None = Field([], max_length=2000)
+    """None: nobody has labelled the frame."""
     boxes: list[tuple[Pixels, Pixels, Pixels, Pixels, ClassOrName, Fraction]] = Field([], max_length=2000)
 
 

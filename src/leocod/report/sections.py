@@ -53,6 +53,8 @@ def show_over_time(runs: Sequence[Run]) -> Section:
     title, note = f"{name_ap(runs)} over time", "On the whole test set, also on what the stream has not shown yet."
     if not any(run.results.evaluations for run in runs):
         return Section(title, note, missing="There was no evaluation.")
+    if not any(figures.list_tested_classes(run) for run in runs):
+        return Section(title, note, missing="No class has a test box.")
     return Section(title, note, (("", figures.draw_precision_over_time(runs)),))
 
 
@@ -61,7 +63,7 @@ def show_classes_over_time(runs: Sequence[Run]) -> Section:
     title = "Each class over time"
     note = (
         f"Colour: {name_ap(runs)} at the evaluation that ends the cell. "
-        "Orange bars: the class was in the training stream."
+        "Orange bars: the class was in the training stream, as far as somebody has labelled it."
     )
     shown = [run for run in runs if figures.list_tested_classes(run)]
     if not shown:
@@ -168,16 +170,23 @@ def _points(ap: float | None) -> str:
 def show_pseudo_labels(runs: Sequence[Run]) -> Section:
     """How right the pseudo labels were."""
     title = "How right the pseudo labels were"
+    checked = (
+        "On labelled frames: what the labeller would have written there, by the person's labels; the run can tell this "
+        "by itself."
+    )
     note = (
         "Compared with the hidden truth: same class, IoU at least 0.5. Precision: how many of the labels were right. "
         "Recall: how many of the objects got a right one, over all unlabelled frames that the labeller looked at, also "
         "those that it left empty and those left out of training. A label counts for the class that it says. In the "
-        "curves, counts are added up over windows of steps. On labelled frames: what the labeller would have written "
-        "there, by the person's labels; the run can tell this by itself."
+        f"curves, counts are added up over windows of steps. {checked}"
     )
-    if not any(run.audits for run in runs):
-        return Section(title, note, missing="No pseudo labels were given.")
     totals = Grid(label_quality.HEAD, label_quality.list_totals(runs))
+    if not any(run.judged_audits for run in runs):
+        given = any(run.audits for run in runs)
+        nobody = "Nobody has labelled the frames that got pseudo labels, so nothing tells how right these are."
+        if not given or not totals.rows:
+            return Section(title, "", missing=nobody if given else "No pseudo labels were given.")
+        return Section(title, f"{nobody} {checked}", tables=(totals,))
     return Section(title, note, label_quality.draw_curves(runs), (totals,))
 
 

@@ -224,6 +224,8 @@ def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:
         config["benchmark"] = {**benchmark, "edition": "first"}
         if isinstance(detector, Mapping) and (detector.get("name"), detector.get("weights")) == ("tiny", "start"):
             config["detector"] = {**detector, "weights": "first_start"}
+    if isinstance(benchmark, Mapping) and benchmark.get("name") == "video" and "test_every" not in benchmark:
+        config["benchmark"] = {**benchmark, "test_every": 0}
     if isinstance(labels, Mapping) and labels.get("name") == "budget":
         config["labels"] = {**labels, "name": "random"}
     strategy = config.get("strategy")

@@ -119,6 +119,10 @@ def results_table(results: Results) -> Group:
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     nested = " (nested)" if results.labels_nested else ""
     labels = "" if results.labels_per_step is None else f", {results.labels_per_step} labelled frames a step{nested}"
+    if results.is_short_of_labels:
+        labels = (
+            f", {pluralize(results.labelled_frames, 'labelled frame')} in {pluralize(results.steps, 'step')}{nested}"
+        )
     title = f"{results.benchmark}, {results.strategy} {plug_in}{labels}"
     if results.diagnosis:
         title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"

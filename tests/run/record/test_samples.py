@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,15 @@ def test_of_a_chosen_part_of_the_test_only_that_is_shown(tmp_path: Path) -> None
 
     entries = json.loads((tmp_path / "samples.json").read_text())
     assert [one["frame"] for one in entries if one["kind"] == "test"] == [5, 8]
+
+
+def test_a_frame_that_nobody_has_labelled_has_no_truth(tmp_path: Path) -> None:
+    learner: Any = Rememberer()
+    with Samples(tmp_path, learner, ()) as sink:
+        for event in corridor_events():
+            sink(replace(event, truth={}) if isinstance(event, StepLearned) else event)
+
+    assert [one["truth"] for one in sink.entries if one["kind"] == "pseudo"] == [None] * 4
 
 
 def test_of_a_stream_of_unknown_length_pseudo_labels_are_shown_ever_more_rarely(tmp_path: Path) -> None:

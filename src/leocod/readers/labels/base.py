@@ -77,6 +77,8 @@ class LabelledImage:
     objects: Sequence[LabelledObject] | None = ()
     """None: nobody has labelled it."""
     notes: Notes = field(default_factory=Notes)
+    video: str | None = None
+    """The video that it is a frame of, where the file has several and says so."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class LabelSet:
     """What was left out of all images together, in sentences."""
     is_listed: bool = True
     """Whether the files list their classes. If not, classes are those of objects, and there may be more."""
+    is_numbered: bool = False
+    """Whether the files call classes by numbers, and the list that would name them may be missing."""
 
 
 class LabelFormat(Protocol):

@@ -31,23 +31,34 @@ NO_LABELS = re.compile(r"(classes|train|val|valid|test|readme.*)\.txt", re.IGNOR
 
 
 def recognise(path: Path) -> bool:
-    """A folder with a list of classes: data.yaml, classes.txt or obj.names."""
-    return path.is_dir() and _find_list(path) is not None
+    """A folder with a list of classes (data.yaml, classes.txt, obj.names), or with text files in a folder `labels`."""
+    if not path.is_dir():
+        return False
+    folders = [path] if _is_inside(path) else [folder for folder in path.iterdir() if FOLDER.fullmatch(folder.name)]
+    return _find_list(path) is not None or any(any(folder.rglob("*.txt")) for folder in folders)
 
 
 def read(path: Path, report: Report) -> LabelSet:
-    """Read an image of the name of each label file. An empty file is an image that shows nothing."""
+    """Read an image of the name of each label file. An empty file is an image that shows nothing.
+
+    Without a list of classes, these have numbers and no names.
+    """
     file = _find_list(path)
-    if file is None:
-        raise InvalidData(f"{one_line(path)}: no list of classes ({', '.join((*YAML_LISTS, *TEXT_LISTS))}).")
-    names = _read_yaml_list(file) if file.name in YAML_LISTS else _read_text_list(file)
     root, shapes = Root(path), list[str]()
     images = [_read_image(file, root, shapes) for file in _list_label_files(path)]
-    return LabelSet(path, names, f"in {file.name}", images, count_left_out(shapes))
+    remarks = count_left_out(shapes)
+    if file is None:
+        where = f"in {', '.join((*YAML_LISTS, *TEXT_LISTS))}"
+        return LabelSet(path, {}, where, images, remarks, is_numbered=True)
+    names = _read_yaml_list(file) if file.name in YAML_LISTS else _read_text_list(file)
+    return LabelSet(path, names, f"in {file.name}", images, remarks, is_numbered=True)
 
 
 def _find_list(path: Path) -> Path | None:
-    return next((path / name for name in (*YAML_LISTS, *TEXT_LISTS) if (path / name).is_file()), None)
+    """Find the list of classes in a folder, or in the one around it where the folder itself holds label files."""
+    folders = [path, *(list(path.absolute().parents)[:2] if _is_inside(path) else ())]
+    places = (folder / name for folder in folders for name in (*YAML_LISTS, *TEXT_LISTS))
+    return next((place for place in places if place.is_file()), None)
 
 
 def _read_yaml_list(file: Path) -> dict[int, str]:
@@ -75,9 +86,14 @@ def _read_text_list(file: Path) -> dict[int, str]:
 
 def _list_label_files(path: Path) -> list[Path]:
     """List those in the folders for labels; where there is none, those right in the folder."""
-    files = list_files(path, ".txt")
+    files = [file for file in list_files(path, ".txt") if not NO_LABELS.fullmatch(file.name)]
     apart = [file for file in files if any(map(FOLDER.fullmatch, file.relative_to(path).parts[:-1]))]
-    return apart or [file for file in files if file.parent == path and not NO_LABELS.fullmatch(file.name)]
+    return apart or [file for file in files if file.parent == path or _is_inside(path)]
+
+
+def _is_inside(path: Path) -> bool:
+    """Whether a folder is itself one for labels, such as labels or labels/train."""
+    return any(map(FOLDER.fullmatch, path.absolute().parts[-2:]))
 
 
 def _read_image(file: Path, root: Root, shapes: list[str]) -> LabelledImage:

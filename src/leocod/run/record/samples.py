@@ -81,7 +81,8 @@ class Samples(BaseSink):
         name = f"{kind}_{step:05d}_{frame.id}.png"
         with atomic_write(self.folder / name, durable=False) as temporary:
             PillowImage.fromarray(frame.image()).save(temporary, "png")
-        return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": _to_rows(truth), "boxes": boxes}
+        rows = _to_rows(truth) if truth.known else None
+        return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": rows, "boxes": boxes}
 
     def state_dict(self) -> dict[str, Any]:
         return {"entries": self.entries, "found": [list(one) for one in self._found]}
