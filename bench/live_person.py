@@ -12,6 +12,7 @@ first update on; "in order" has at each update those that had come by then. Figu
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,6 +169,32 @@ def learn_offline(session: LiveSession, labels_by_update: list[int], seed: int) 
     return learner
 
 
+def summarise(folder: Path) -> str:
+    """A table of all sessions whose figures are there: a line a labeller and seed."""
+    heads = (
+        "labeller",
+        "seed",
+        "labels",
+        "boxes",
+        "start",
+        "lowest",
+        "4 min",
+        "10 min",
+        "20 min",
+        "offline",
+        "in order",
+    )
+    rows = []
+    for file in sorted(folder.glob("*.json")):
+        *points, offline, in_order = json.loads(file.read_text())["points"]
+        at = {round(point["minute"]): point["ap50"] for point in points}
+        middle = [at.get(minute) for minute in (4, 10, 20)]
+        last, lowest = points[-1], min(point["ap50"] for point in points)
+        ends = (points[0]["ap50"], lowest, *middle, offline["ap50"], in_order["ap50"])
+        rows.append([last["labeller"], last["seed"], last["labels"], last["boxes"], *ends])
+    return table(heads, rows)
+
+
 def main() -> None:
     """Hold a session and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -177,7 +204,11 @@ def main() -> None:
     parser.add_argument("--per-step", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--show", type=Path, metavar="FOLDER", help="only show the figures of the sessions there")
     options = parser.parse_args()
+    if options.show:
+        print(summarise(options.show))
+        return
     options.out = options.out or ROOT / "results" / "live" / f"{options.labeller}-seed{options.seed}.json"
     points = hold_session(options.labeller, options.minutes, options.seed, options.per_step)
     heads = ("labeller", "minute", "labels", "boxes", "person_seconds", "ap50")

@@ -13,7 +13,17 @@ def test_its_help_names_every_option(leocod: Callable[..., Result]) -> None:
 
     for option in (
         *("--benchmark", "--detector", "--strategy", "--efficient-cls", "--no-efficient-cls", "--labels", "--steps"),
-        *("--evaluate-every", "--seed", "--device", "--threads", "--set", "--out", "--resume", "--from"),
+        *(
+            "--evaluate-every",
+            "--seed",
+            "--device",
+            "--threads",
+            "--set",
+            "--out",
+            "--resume",
+            "--from",
+            "--new-labels",
+        ),
     ):
         assert option in text
 
@@ -58,6 +68,7 @@ def test_a_run_is_not_resumed_with_other_settings_and_each_of_them_is_named(
         (("run", "--resume", "other_run", "--out", "new"), "--out cannot be combined with --resume"),
         (("run", "--resume", "other_run", "--from", "other_run"), "--from cannot be combined with --resume"),
         (("run", "--from", "none"), "none is not a run directory"),
+        (("run", "--new-labels"), "--new-labels needs --from RUN"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_nothing_is_written(

@@ -6,17 +6,20 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from digests import digests
+from PIL import Image
 
-from leocod.errors import InvalidConfig, InvalidRun
+from leocod.errors import InvalidConfig, InvalidData, InvalidRun
 from leocod.events import StepLearned
 from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.run.config import load_config, load_successor_config
 from leocod.run.experiment import build, load_learner
 from leocod.run.layers import parse_override
+from leocod.run.record.given_labels import read_given_labels
 from leocod.run.session import resume_experiment, run_experiment
 from leocod.sinks.base import BaseSink
 from leocod.strategies.base import STRATEGIES
@@ -182,3 +185,45 @@ def test_a_run_without_a_checkpoint_has_learnt_nothing_yet(first):
 
     with pytest.raises(InvalidRun, match="has no checkpoint yet"):
         build(succeed(first))
+
+
+def write_labels(file, frames, boxes_at=4):
+    """A box in each of these frames of a folder."""
+    images = [{"id": number, "file_name": f"{number:03}.png", "width": 40, "height": 32} for number in frames]
+    boxes = [{"id": n, "image_id": n, "category_id": 1, "bbox": [boxes_at, 4, 12, 12]} for n in frames]
+    file.write_text(json.dumps({"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "mug"}]}))
+
+
+def test_only_labels_that_are_new_are_learnt(tmp_path):
+    film, labels = tmp_path / "film", tmp_path / "labels.json"
+    film.mkdir()
+    noise = np.random.default_rng(0)
+    for number in range(40):
+        Image.fromarray(noise.integers(0, 255, (32, 40, 3), dtype=np.uint8)).save(film / f"{number:03}.png")
+    write_labels(labels, range(0, 15, 3))
+    source = f"benchmark={{name: video, source: {film}, labels: {labels}}}"
+    run_experiment(
+        load_config(None, [parse_override(text) for text in (source, *SMALLEST[2:], "labels.per_step=16")]),
+        tmp_path / "first",
+    )
+    # Two of the first step, one of the last one; with more labels, others would be held out.
+    write_labels(labels, [*range(0, 15, 3), 7, 11, 38])
+
+    layers = [parse_override(f"new_labels_since={tmp_path / 'first'}")]
+    config = load_successor_config(RunDirectory.open(tmp_path / "first"), overrides=layers)
+    results = run_experiment(config, tmp_path / "second")
+
+    assert results is not None
+    learnt, tested = (read_given_labels(RunDirectory.open(tmp_path / name)) for name in ("first", "second"))
+    assert len(learnt.given) == 4
+    assert learnt.tested <= tested.tested
+    assert set(learnt.given).isdisjoint(tested.tested)
+    assert len(tested.given) + len(tested.tested) == 8
+    assert results.labelled_frames == len(tested.given) - 4
+    with pytest.raises(InvalidData, match="No label is new"):
+        build(
+            load_successor_config(
+                RunDirectory.open(tmp_path / "second"),
+                overrides=[parse_override(f"new_labels_since={tmp_path / 'second'}")],
+            )
+        )

@@ -53,6 +53,10 @@ def run(
             help="Go on with a new stream from all that RUN has learnt; its config, with what you change.",
         ),
     ] = None,
+    new_labels: Annotated[
+        bool,
+        typer.Option("--new-labels", help="With --from and the same data: learn only labels that RUN did not have."),
+    ] = False,
 ) -> None:
     """Learn from a stream, evaluate on the way, and leave a run directory with a report.
 
@@ -75,6 +79,9 @@ def run(
         raise InvalidConfig(
             "--no-efficient-cls cannot be combined with --set efficient_cls.OPTION: remove one of them."
         )
+    if new_labels and not earlier:
+        raise InvalidConfig("--new-labels needs --from RUN: the run that had the labels before.")
+    layers += [{"new_labels_since": str(earlier)}] if new_labels else []
     chosen = _choose_config(config, layers, overrides or (), out=out, resume=resume, earlier=earlier)
 
     from leocod.files.run_directory import find_free_path, refuse_if_taken

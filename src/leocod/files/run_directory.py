@@ -5,6 +5,7 @@ environment.json            versions, machine, source state, command line
 events.jsonl                what happened, one JSON object a line
 events/until_09999.jsonl.gz the same of a long run's earlier steps
 labels.json                 which frames were labelled
+given.json                  fingerprints of their labels, by which a later run knows what is new
 test.json                   the test frames and their true boxes, COCO form
 detections/step_00099.json  what was found in them after a step, COCO results form
 checkpoints/step_00099.pt   the learner after a step
@@ -40,6 +41,7 @@ class RunDirectory:
         self.events = path / "events.jsonl"
         self.earlier_events = path / "events"
         self.labels = path / "labels.json"
+        self.given = path / "given.json"
         self.test = path / "test.json"
         self.detections = path / "detections"
         self.checkpoints = path / "checkpoints"

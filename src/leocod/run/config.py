@@ -80,6 +80,9 @@ class ExperimentConfig(Settings):
     earlier_run: Path | None = None
     """A run to go on from with a new stream: the learner begins with all that it had learnt, its network, memory, class
     list, slow learner and optimiser. `detector` and `strategy` must be those of that run, and `classes` be `open`."""
+    new_labels_since: Path | None = None
+    """A run that has learnt this stream before: only frames are learnt whose labels it did not have, or had otherwise,
+    with the unlabelled frames of their steps."""
     diagnosis: Diagnosis | None = None
     """To find out what limits a run, or where a gain comes from; no result. What if the pseudo labels were better?
     `true_boxes`: they are the truth. `right_labels`: the wrong ones are left out. `missed_ignored`: objects without one
@@ -190,7 +193,9 @@ def load_successor_config(
 ) -> ExperimentConfig:
     """The config of a run that goes on from an earlier one: what that one had, a file and overrides laid over it."""
     before = upgrade(read_yaml(earlier.config), earlier.config)
-    layers = [{"earlier_run": str(earlier.path), "classes": "open", "diagnosis": None}]
+    layers: list[Mapping[str, Any]] = [
+        {"earlier_run": str(earlier.path), "new_labels_since": None, "classes": "open", "diagnosis": None}
+    ]
     layers += [read_yaml(file)] if file else []
     return load_mapping(reduce(overlay, [*layers, *overrides], before))
 

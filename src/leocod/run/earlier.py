@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.evaluator import Evaluator
 from leocod.evaluation.retest import Retest
@@ -16,6 +17,8 @@ from leocod.learner import Learner
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.config import ExperimentConfig, load_mapping, load_run_config, upgrade
 from leocod.run.layers import compare
+from leocod.run.record.given_labels import read_given_labels
+from leocod.stream.added_labels import AddedLabels
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +62,14 @@ def go_on(config: ExperimentConfig, learner: Learner) -> None:
     learner.load_state_dict(state["learner"])
     if learner.memory is not None:
         learner.memory.set_apart()
+
+
+def leave_out_known_labels(config: ExperimentConfig, benchmark: Benchmark) -> Benchmark:
+    """The benchmark, or what is new in it, if the config names a run that has learnt it before."""
+    if config.new_labels_since is None:
+        return benchmark
+    directory = RunDirectory.open(config.new_labels_since)
+    return AddedLabels(benchmark, read_given_labels(directory), directory.path)
 
 
 def _refuse_other_learner(before: ExperimentConfig, now: ExperimentConfig, where: Path) -> None:

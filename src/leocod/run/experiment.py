@@ -22,9 +22,10 @@ from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.allocation import keep_memory
 from leocod.run.config import ExperimentConfig
-from leocod.run.earlier import build_retests, drop_start, go_on, read_config, read_newest_state
+from leocod.run.earlier import build_retests, drop_start, go_on, leave_out_known_labels, read_config, read_newest_state
 from leocod.run.parts import Parts, RunFacts
 from leocod.strategies.base import Strategy
+from leocod.stream.added_labels import AddedLabels
 from leocod.stream.base import Steps
 from leocod.stream.recorded import Stream, describe_stream
 from leocod.stream.reshuffled import Reshuffled
@@ -94,6 +95,7 @@ class Experiment:
             device=config.device,
             known_classes=self.known_classes,
             lost_test_frames=self.benchmark.lost_test_frames,
+            known_labels=self.benchmark.known if isinstance(self.benchmark, AddedLabels) else None,
             retests=self.retests,
         )
 
@@ -105,7 +107,7 @@ def build(config: ExperimentConfig) -> Experiment:
     torch.set_num_threads(config.threads)
     keep_memory()
     torch.manual_seed(seeds.torch)
-    benchmark = config.benchmark.build(config.seed)
+    benchmark = leave_out_known_labels(config, config.benchmark.build(config.seed))
     labeller = build_labeller(config, benchmark)
     once = Stream(benchmark, labeller, workers=config.workers, patience=config.patience)
     strategy = build_strategy(drop_start(config) if config.earlier_run else config, benchmark.classes)

@@ -14,6 +14,7 @@ from leocod.evaluation.metrics.base import list_shipped
 from leocod.evaluation.retest import Retest
 from leocod.learner import Learner
 from leocod.settings import Settings
+from leocod.stream.added_labels import KnownLabels
 from leocod.stream.base import Steps
 
 
@@ -82,6 +83,8 @@ class Parts:
     None: nobody says, and they are not."""
     lost_test_frames: int = 0
     """Test frames that cannot be used."""
+    known_labels: KnownLabels | None = None
+    """What earlier runs of the stream have learnt from; None: there were none."""
     retests: tuple[Retest, ...] = ()
     """Test frames of earlier streams, tried again at each evaluation."""
 

@@ -27,6 +27,7 @@ from leocod.run.experiment import build
 from leocod.run.parts import Parts
 from leocod.run.record.checkpoints import Checkpoints
 from leocod.run.record.detections import DetectionFiles, PrequentialFile
+from leocod.run.record.given_labels import GivenLabels
 from leocod.run.record.guard import Guard
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
@@ -146,6 +147,7 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         DetectionFiles(directory.detections, keep=parts.record.detections),
         PrequentialFile(directory.detections),
         labels,
+        GivenLabels(directory.given, [frame for frame, _ in parts.evaluator.test], parts.known_labels),
         Samples(directory.samples, parts.learner, parts.evaluator.test),
         results,
     ]

@@ -1,0 +1,84 @@
+"""Of a stream that a run has learnt, only what has been labelled since, or labelled otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from leocod.benchmarks.base import Benchmark
+from leocod.errors import InvalidData, InvalidFrame
+from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
+from leocod.text import pluralize
+from leocod.types import Frame, LabelledFrame, Labels
+
+
+@dataclass(frozen=True)
+class KnownLabels:
+    """What runs have learnt from and were tested on, as fingerprints."""
+
+    given: Mapping[int, int]
+    """Frame -> its labels."""
+    tested: frozenset[int]
+    """Frames that tested."""
+
+
+class AddedLabels(Benchmark):
+    """The steps in which labels are new. Their unlabelled frames come along; frames that were learnt before do not.
+
+    A frame that tested before tests again, and is never learnt from. A frame that was learnt from never tests. Of the
+    new labels, those test which the benchmark holds out.
+    """
+
+    def __init__(self, benchmark: Benchmark, known: KnownLabels, where: object) -> None:
+        """`where`: the run that has learnt the stream before, for messages."""
+        self.benchmark, self.known = benchmark, known
+        self.name, self.classes, self.on_bad_frame = benchmark.name, benchmark.classes, benchmark.on_bad_frame
+        self._old_steps = [step for step in range(benchmark.steps) if self._has_news(benchmark.frames_of(step))]
+        self.steps = len(self._old_steps)
+        if not self.steps:
+            raise InvalidData(f"No label is new since {where}: there is nothing to learn, and nothing was changed.")
+        self._count = sum(labels.known for step in range(self.steps) for _, labels in self.frames_of(step))
+        tested_before = [
+            pair for step in range(benchmark.steps) for pair in benchmark.frames_of(step) if self._tested(pair[0])
+        ]
+        kept = [pair for pair in benchmark.test if fingerprint_frame(pair[0]) not in known.given]
+        self._test = [*kept, *(pair for pair in tested_before if pair[1].known)]
+
+    def frames_of(self, step: int) -> Sequence[LabelledFrame]:
+        pairs = self.benchmark.frames_of(self._old_steps[step])
+        return [pair for pair in pairs if not self._tested(pair[0]) and not self._is_learnt(*pair)]
+
+    @property
+    def test(self) -> Sequence[LabelledFrame]:
+        return self._test
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        frames = pluralize(self._count, "frame")
+        news = f"Labels of {frames} in {pluralize(self.steps, 'step')} are new or changed. Nothing else is learnt."
+        return [news, *self.benchmark.warnings]
+
+    @property
+    def lost_test_frames(self) -> int:
+        return self.benchmark.lost_test_frames
+
+    @property
+    def unlabelled_test_frames(self) -> int:
+        return self.benchmark.unlabelled_test_frames
+
+    def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
+        return self.benchmark.fault(frame, error)
+
+    def _has_news(self, pairs: Sequence[LabelledFrame]) -> bool:
+        return any(
+            labels.known and not self._tested(frame) and not self._is_learnt(frame, labels) for frame, labels in pairs
+        )
+
+    def _tested(self, frame: Frame) -> bool:
+        return fingerprint_frame(frame) in self.known.tested
+
+    def _is_learnt(self, frame: Frame, labels: Labels) -> bool:
+        """Whether a run has learnt from these very labels."""
+        return labels.known and self.known.given.get(fingerprint_frame(frame)) == fingerprint_labels(
+            labels, self.classes
+        )
