@@ -241,6 +241,10 @@ class Step:
         """Frames without labels."""
         return [frame for frame in self.frames if frame.id not in self.labels]
 
+    def keep_source(self, source: Source) -> Step:
+        """A new step with the labels of one source only; its other frames have none."""
+        return replace(self, labels={frame.id: labels for frame, labels in self.labelled(source)})
+
     def with_labelled(self, pairs: Sequence[LabelledFrame]) -> Step:
         """A new step in which these frames, labelled, take the place of the frames with the same ids."""
         changed = {frame.id: frame for frame, _ in pairs}

@@ -94,7 +94,8 @@ class Strategy:
         before = self.trained_state()
         try:
             updates = [self.update(batch) for batch in self.batches(step)]
-            self.remember(step)
+            # Without pseudo labels: what must not be remembered is not in what the hook receives.
+            self.remember(step.keep_source("human"))
         except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
