@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ def check_strategy(
     from leocod.strategies.base import STRATEGIES
 
     kind = STRATEGIES.find(name)
-    options = reduce(overlay, map(parse_override, overrides or ()), {})
+    options: dict[str, Any] = reduce(overlay, map(parse_override, overrides or ()), {})
     validate(kind.Options, options, "strategy")
     broken = tried = 0
     for wrapped in (False, True):

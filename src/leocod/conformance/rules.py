@@ -21,6 +21,8 @@ from leocod.types import Frame, Labels
 SOON = ("boundary_every", "warp_every")
 """Options that say after how many steps something happens: in the few steps of a rule it should have happened."""
 
+MISSING = object()
+
 TriedLearner = Strategy | EfficientCLS
 
 
@@ -45,7 +47,9 @@ class Trial:
         fields = self.kind.Options.model_fields
         chosen = {key: value for key, value in (dict.fromkeys(SOON, 2) | options).items() if key in fields}
         settings = self.kind.Options.model_validate({**chosen, **self.options})
-        strategy = self.kind(make_detector(), settings, seed=seed)
+        # Tiny names its own Options, which mypy takes for another attribute than that of the protocol.
+        detector: Any = make_detector()
+        strategy = self.kind(detector, settings, seed=seed)
         return EfficientCLS(strategy, seed=seed, labeller=label_by_id) if self.wrapped else strategy
 
 
@@ -111,14 +115,13 @@ def find_difference(one: Any, two: Any, path: str = "") -> str | None:
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
         return None if np.array_equal(one, two) else path or "the array"
     if isinstance(one, Mapping) and isinstance(two, Mapping):
-        if missing := [key for key in [*one, *two] if key not in one or key not in two]:
-            return f"{path}.{missing[0]}" if path else str(missing[0])
-        pairs = [(f"{path}.{key}" if path else str(key), one[key], two[key]) for key in one]
+        inner = {key: (one.get(key, MISSING), two.get(key, MISSING)) for key in [*one, *two]}
     elif isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two):
-        pairs = [(f"{path}.{key}" if path else str(key), *pair) for key, pair in enumerate(zip(one, two, strict=True))]
+        inner = dict(enumerate(zip(one, two, strict=True)))
     else:
         return None if type(one) is type(two) and bool(one == two) else path or "the value"
-    return next((found for key, *pair in pairs if (found := find_difference(*pair, key))), None)
+    differences = (find_difference(*pair, f"{path}.{key}" if path else str(key)) for key, pair in inner.items())
+    return next((path for path in differences if path), None)
 
 
 def label_by_id(frames: Sequence[Frame]) -> list[Labels]:

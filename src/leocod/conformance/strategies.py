@@ -223,7 +223,7 @@ def add_classes(trial: Trial) -> None:
     require(learner.classes == names, f"With two new classes it has {', '.join(learner.classes)}.")
     for index in range(3, 7):
         frame, labels = make_frame(100 + index, (0,))
-        require_finite(learner.learn(Step(index, (frame,), {frame.id: Labels(labels.boxes, [4])})).losses)
+        require_finite(learner.learn(Step(index, (frame,), {frame.id: Labels(labels.boxes, np.array([4]))})).losses)
     fresh = trial.build()
     fresh.load_state_dict(learner.state_dict())
     changed = find_difference(learner.state_dict(), fresh.state_dict())
