@@ -31,6 +31,26 @@ def test_a_run_is_not_resumed_with_other_settings_and_each_of_them_is_named(
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_run_is_resumed_from_another_directory(
+    leocod: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = {"benchmark": {"name": "video", "source": "frames", "labels": "labels.json"}}
+    write_text(tmp_path / "project" / "runs" / "one" / "config.yaml", load_config(overrides=[layer]).to_yaml())
+    write_text(tmp_path / "project" / "runs" / "one" / "environment.json", '{"working_directory": "../.."}')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+
+    lost = leocod("run", "--resume", "../project/runs/one").stderr
+    (tmp_path / "project" / "frames").mkdir()
+    found = leocod("run", "--resume", "../project/runs/one").stderr
+
+    assert "frames: no such file or folder" in lost
+    assert f"call: leocod run --resume {elsewhere}/../project/runs/one" in lost
+    assert "no such" not in found
+    assert "frames" in found
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

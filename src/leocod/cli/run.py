@@ -7,13 +7,17 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leocod.cli.options import Device, Override, drop_missing
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+
+if TYPE_CHECKING:
+    from leocod.evaluation.results import Results
+    from leocod.run.config import ExperimentConfig
 
 
 def run(
@@ -78,14 +82,14 @@ def run(
 
     from leocod.files.run_directory import find_free_path, refuse_if_taken
     from leocod.run.experiment import name_run
-    from leocod.run.session import resume_experiment, run_experiment
+    from leocod.run.session import run_experiment
     from leocod.sinks.console import results_table
     from leocod.training import distributed
 
     directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
     with _explain_resume(directory), distributed.process_group(chosen.device):
         if resume:
-            results = resume_experiment(chosen, directory)
+            results = _resume(chosen, directory)
         else:
             # Checked first, not after the world has been built.
             distributed.check_on_rank0(lambda: refuse_if_taken(directory))
@@ -93,6 +97,17 @@ def run(
     if results is not None:
         console.print(results_table(results))
         say(f"Report: {directory / 'report.html'}")
+
+
+def _resume(config: ExperimentConfig, path: Path) -> Results | None:
+    """Resume a run, from whatever directory it was started in."""
+    from leocod.files.run_directory import RunDirectory
+    from leocod.run.session import resume_experiment
+    from leocod.run.working_directory import change_to_start, explain_lost_paths
+
+    directory, described = RunDirectory(path), config.model_dump(mode="json")
+    with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
+        return resume_experiment(config, found.path)
 
 
 @contextmanager

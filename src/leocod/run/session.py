@@ -30,6 +30,7 @@ from leocod.run.record.guard import Guard
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
 from leocod.run.record.samples import Samples
+from leocod.run.working_directory import describe_working_directory
 from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
 from leocod.training import distributed
@@ -93,7 +94,7 @@ def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> Results | None:
         refuse_if_taken(out)
         write_text(directory.config, _to_yaml(parts))
         about = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
-        write_json(directory.environment, about, indent=2)
+        write_json(directory.environment, about | describe_working_directory(out), indent=2)
         return _run(parts, directory, make_sinks)
 
 
