@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.table import Table as Grid
 from leocod.cli.options import count_cpus, divide_threads
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
+from leocod.text import pluralize
 
 if TYPE_CHECKING:
     from leocod.paper.plan import Plan
@@ -174,7 +176,15 @@ def _show_forecast(plan: Plan, jobs: int, threads: int) -> None:
     elif left is None:
         say(f"{count}. How long they take is not known before the first cell has finished.")
     else:
-        say(f"{count}: about {format_duration(left)}, {forecast.basis}.")
+        say(f"{count}: about {format_duration(left)}, {forecast.basis}.{_describe_load()}")
+
+
+def _describe_load() -> str:
+    """A sentence about a machine that has more to do than processors, since the times are those of a free one."""
+    # Windows does not say.
+    load, cpus = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, count_cpus()
+    busy = f" The machine is busy now (load {load:.1f}, {pluralize(cpus, 'processor')}): it may take longer."
+    return busy if load > cpus else ""
 
 
 def run_plan(plan: Plan, jobs: int, threads: int, ray: str | None = None) -> dict[str, str]:
