@@ -62,9 +62,9 @@ def find_lost_paths(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Options that could be relative paths, and lead nowhere from here."""
     for part in ("benchmark", "labels", "detector"):
         for key, value in list_leaves(config.get(part) or {}, part):
-            if isinstance(value, str) and key != f"{part}.name" and value and not Path(value).is_absolute():
-                if "\0" not in value and not Path(value).exists():
-                    yield key, value
+            could_be = isinstance(value, str) and value and "\0" not in value and key != f"{part}.name"
+            if could_be and not Path(value).is_absolute() and not Path(value).exists():
+                yield key, value
 
 
 def _read_start(directory: RunDirectory) -> Path | None:
