@@ -102,10 +102,12 @@ def run(
 def _resume(config: ExperimentConfig, path: Path) -> Results | None:
     """Resume a run, from whatever directory it was started in."""
     from leocod.files.run_directory import RunDirectory
-    from leocod.run.session import resume_experiment
+    from leocod.run.session import read_finished, resume_experiment
     from leocod.run.working_directory import change_to_start, explain_lost_paths
 
     directory, described = RunDirectory(path), config.model_dump(mode="json")
+    if read_finished(directory) is not None:
+        say(f"{path} has finished already: nothing is left to do.")
     with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
         return resume_experiment(config, found.path)
 

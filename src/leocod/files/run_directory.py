@@ -18,6 +18,7 @@ report.html                 all of it to look at
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -94,6 +95,28 @@ class RunDirectory:
                 f"{one_line(path)} is not a run directory: it has no config.yaml. Give one that `leocod run` wrote."
             )
         return cls(path)
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether the run has come to its end. A live run never does."""
+        return self.results.exists() and self.memory.exists()
+
+    def require_finished(self) -> None:
+        """Raise if there is a run that has not come to its end, with how to bring it there."""
+        if (self.path / "journal.jsonl").exists():
+            raise InvalidRun(f"{one_line(self.path)} is a live run. It has no end, and so no results.")
+        if self.config.is_file() and not self.has_finished:
+            command = f"leocod run --resume {shlex.quote(str(self.path))}"
+            raise InvalidRun(
+                f"{one_line(self.path)} has not finished: it has no results yet. Finish it with: {command}"
+            )
+
+    def describe_progress(self) -> str | None:
+        """Say after which step a run that has not finished was saved; None for one that has, and for a live run."""
+        saved = list_numbered(self.checkpoints, "step_", ".pt")
+        if self.has_finished or not saved or (self.path / "journal.jsonl").exists():
+            return None
+        return f"{one_line(self.path)} has not finished: this is what it had learnt after step {saved[-1][0] + 1}."
 
     def set_aside(self, used: Path | None, step: int) -> None:
         """Move files out of the way that are later than the checkpoint in use.

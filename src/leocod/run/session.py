@@ -30,6 +30,7 @@ from leocod.run.record.guard import Guard
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
 from leocod.run.record.samples import Samples
+from leocod.run.remarks import list_remarks
 from leocod.run.working_directory import describe_working_directory
 from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
@@ -46,7 +47,11 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
 
     Of several processes that train as one, the first one writes; the others return None.
     """
-    return _start(build(config).parts, out, lambda info: [*sinks, *config.build_sinks(info)])
+    experiment = build(config)
+    if not distributed.rank():
+        for remark in list_remarks(experiment):
+            logger.warning("%s", remark)
+    return _start(experiment.parts, out, lambda info: [*sinks, *config.build_sinks(info)])
 
 
 def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
