@@ -14,7 +14,7 @@ from leocod.types import Detections, Frame, Labels, Step
 
 
 def test_boxes_and_classes_must_agree_in_number():
-    with pytest.raises(InvalidLabels, match="1 boxes but 2 classes"):
+    with pytest.raises(InvalidLabels, match="1 box but 2 classes"):
         Labels(np.array([[0, 0, 1, 1]]), np.array([0, 1]))
 
 

@@ -64,3 +64,19 @@ def test_waiting_is_settled_before_torch_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", f"{check}; {code}"], env=clean, capture_output=True, text=True)
 
     assert done.stdout.splitlines()[-1] == "PASSIVE False"
+
+
+def test_a_shell_can_complete_commands_and_options() -> None:
+    code = "import sys; sys.argv = ['leocod']; from leocod.__main__ import main; main()"
+
+    def complete(words: str, number: int) -> list[str]:
+        asked = {"_LEOCOD_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(number)}
+        done = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True)
+        return done.stdout.split()
+
+    assert complete("leocod re", 1) == ["report"]
+    assert complete("leocod run --stra", 2) == ["--strategy"]
+
+
+def test_completion_can_be_installed(leocod: Callable[..., Result]) -> None:
+    assert "--install-completion" in leocod("--help").output

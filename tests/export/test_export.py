@@ -121,7 +121,7 @@ def test_a_file_that_finds_something_else_is_refused_and_not_left(
 def test_pictures_that_show_too_little_are_refused(run: Path, tmp_path: Path) -> None:
     PillowImage.new("RGB", (96, 72)).save(tmp_path / "black.png")
 
-    with pytest.raises(InvalidRun, match=r"cannot be checked.*1 images give .* different scores"):
+    with pytest.raises(InvalidRun, match=r"cannot be checked.*1 image with .* different scores"):
         export(run, "safetensors", tmp_path / "d.safetensors", tmp_path / "black.png")
 
     assert [file.name for file in tmp_path.iterdir()] == ["black.png"]

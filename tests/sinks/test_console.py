@@ -61,7 +61,7 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
             sink(event)
 
     assert "a run: 2 steps, 3 classes" in shown(console)
-    assert "step 1: AP50 37.5 on 1 test frames" in shown(console)
+    assert "step 1: AP50 37.5 on 1 test frame" in shown(console)
     assert "2/2" in shown(console)
     assert "AP50 50.0" in shown(console)
     assert "2 labels" in shown(console)
@@ -91,7 +91,7 @@ def test_another_metric_is_named_beside_its_figure(events: list[Event], console:
             sink(replace(event, ap_name="VOC AP50") if isinstance(event, Evaluated) else event)
     console.print(a_table(definitions={"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}))
 
-    assert "step 1: VOC AP50 37.5 on 1 test frames" in shown(console)
+    assert "step 1: VOC AP50 37.5 on 1 test frame" in shown(console)
     assert "FAP, mean VOC AP50 at the end" in shown(console)
     assert "CAP, mean VOC AP50 over all evaluations" in shown(console)
     assert "F, forgetfulness (4 bins, labelled presence)" in shown(console)

@@ -55,7 +55,6 @@ app = typer.Typer(
     cls=_OneLineErrors,
     help="Online continual object detection from video in which few frames are labelled.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

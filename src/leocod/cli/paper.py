@@ -15,7 +15,7 @@ from rich.table import Table as Grid
 from leocod.cli.options import count_cpus, divide_threads
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
-from leocod.text import pluralize
+from leocod.text import pluralize, shorten
 
 if TYPE_CHECKING:
     from leocod.paper.plan import Plan
@@ -154,7 +154,7 @@ def _list_tables() -> None:
     for name in list_tables():
         table = load_table(name)
         runs = sum(max(row.selections, 1) for row in table.rows) * len(table.seeds)
-        grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, f"{runs} runs")
+        grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, pluralize(runs, "run"))
     console.print(grid)
 
 
@@ -170,7 +170,7 @@ def _show_forecast(plan: Plan, jobs: int, threads: int) -> None:
         seconds = None if cell.state == "finished" else forecast.seconds_left(cell)
         grid.add_row(cell.name, cell.state, "" if seconds is None else f"about {format_duration(seconds)}")
     console.print(grid, soft_wrap=True)
-    count = f"{len(todo)} of {len(plan.cells)} cells to run, {jobs} at a time"
+    count = f"{len(todo)} of {pluralize(len(plan.cells), 'cell')} to run, {jobs} at a time"
     if not todo:
         say(f"{count}.")
     elif left is None:
@@ -232,5 +232,5 @@ def parse_seeds(text: str) -> list[int]:
     except ValueError:
         seeds = [-1]
     if min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise InvalidConfig(f"--seeds is '{text}': it should be different whole numbers, such as 0,1,2.")
+        raise InvalidConfig(f"--seeds is {shorten(text)}: it should be different whole numbers, such as 0,1,2.")
     return seeds

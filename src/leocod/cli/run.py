@@ -80,13 +80,12 @@ def run(
     stored = RunDirectory.open(resume).config if resume and not config else None
     chosen = load_run_config(stored, layers) if stored else load_config(config, layers)
 
-    from leocod.files.run_directory import find_free_path, refuse_if_taken
-    from leocod.run.experiment import name_run
+    from leocod.files.run_directory import refuse_if_taken
     from leocod.run.session import run_experiment
     from leocod.sinks.console import results_table
     from leocod.training import distributed
 
-    directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
+    directory = resume or out or _choose_directory(chosen, quickstart=config is None)
     with _explain_resume(directory), distributed.process_group(chosen.device):
         if resume:
             results = _resume(chosen, directory)
@@ -97,6 +96,21 @@ def run(
     if results is not None:
         console.print(results_table(results))
         say(f"Report: {directory / 'report.html'}")
+
+
+def _choose_directory(config: ExperimentConfig, *, quickstart: bool) -> Path:
+    """A new directory under runs/. Its name has the number of steps where that is not the usual one."""
+    from leocod.files.run_directory import find_free_path
+    from leocod.run.config import load_config
+    from leocod.run.experiment import name_run
+
+    options, quick = config.benchmark.options, load_config().benchmark
+    field = type(options).model_fields.get("steps")
+    usual = field.default if field else None
+    if quickstart and quick.name == config.benchmark.name:
+        usual = getattr(quick.options, "steps", usual)
+    steps = getattr(options, "steps", None)
+    return find_free_path(Path("runs") / name_run(config, None if steps == usual else steps))
 
 
 def _resume(config: ExperimentConfig, path: Path) -> Results | None:

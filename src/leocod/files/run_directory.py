@@ -19,16 +19,17 @@ report.html                 all of it to look at
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from leocod.errors import InvalidConfig, InvalidRun, RunExists, RunInUse
 from leocod.files.documents import read_yaml
-from leocod.text import describe_plugin, one_line
+from leocod.text import describe_plugin, one_line, pluralize
 
 
 class RunDirectory:
@@ -188,7 +189,13 @@ def _describe_content(path: Path) -> str:
         plug_in = describe_plugin(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
         return (
             f"a run ({config['benchmark']['name']}, {config['strategy']['name']} {plug_in}, "
-            f"{config['labels']['per_step']} labelled frames a step, seed {config['seed']})"
+            f"{_describe_labels(config['labels'])}, seed {config['seed']})"
         )
     except (InvalidConfig, KeyError, TypeError):
         return "other files"
+
+
+def _describe_labels(labels: Mapping[str, Any]) -> str:
+    """Say how many frames of a step are labelled, where the budget is for a step."""
+    per_step = labels["per_step"]
+    return "labels by another budget" if per_step is None else f"{pluralize(per_step, 'labelled frame')} a step"

@@ -17,7 +17,7 @@ from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
 from leocod.report.reading import Run
 from leocod.report.sections import make_sections
 from leocod.report.tables import list_class_rows, list_memory_rows
-from leocod.text import describe_plugin
+from leocod.text import describe_plugin, pluralize
 
 WARNINGS_SHOWN = 10
 """Of each run; the others are in its events."""
@@ -116,7 +116,7 @@ def describe_run(run: Run) -> str:
     measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
-        f"{results.steps} steps{labels}{nested}, seed {results.seed}.{measured}"
+        f"{pluralize(results.steps, 'step')}{labels}{nested}, seed {results.seed}.{measured}"
     )
 
 

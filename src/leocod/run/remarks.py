@@ -38,6 +38,6 @@ def _remark_start(experiment: Experiment) -> Iterator[str]:
         names = f"{', '.join(known[:SHOWN])}{', ...' if len(known) > SHOWN else ''}"
         yield (
             f"The starting weights (detector.weights is {weights}) know none of the "
-            f"{pluralize(len(classes), 'class', 'classes')} of this benchmark: all are learnt from labels alone. "
+            f"{pluralize(len(classes), 'class')} of this benchmark: all are learnt from labels alone. "
             f"The weights know {names}. If these are the same things by other names, rename the classes of the data."
         )

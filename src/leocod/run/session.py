@@ -34,6 +34,7 @@ from leocod.run.remarks import list_remarks
 from leocod.run.working_directory import describe_working_directory
 from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
+from leocod.text import pluralize
 from leocod.training import distributed
 
 logger = logging.getLogger(__name__)
@@ -223,10 +224,15 @@ def _refuse_other_data(parts: Parts, path: Path, state: Mapping[str, Any]) -> No
     now = len(parts.evaluator.classes), parts.stream.length
     if list(parts.evaluator.classes) != list(state["classes"]) or before != now:
         raise InvalidRun(
-            f"The run cannot be resumed: its data have changed since {path}. There were {before[0]} classes and "
-            f"{before[1]} steps; now there are {now[0]} classes and {now[1]} steps, or other names. Put the data back, "
+            f"The run cannot be resumed: its data have changed since {path}. It had {_count(*before)}; "
+            f"now it has {_count(*now)}, or other names. Put the data back, "
             "or start a new run."
         )
+
+
+def _count(classes: int, steps: int | None) -> str:
+    length = "a stream of unknown length" if steps is None else pluralize(steps, "step")
+    return f"{pluralize(classes, 'class')} and {length}"
 
 
 def _restore_known_classes(parts: Parts, state: Mapping[str, Any]) -> Parts:

@@ -62,7 +62,7 @@ class ConsoleProgress(BaseSink):
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             length = "a stream of unknown length" if event.steps is None else pluralize(event.steps, "step")
-            title = f"{event.name}: {length}, {pluralize(len(event.classes), 'class', 'classes')}"
+            title = f"{event.name}: {length}, {pluralize(len(event.classes), 'class')}"
             self.console.print(title, highlight=False, markup=False)
             if event.first_step:
                 self.console.print(f"resumed after step {event.first_step}", highlight=False)
@@ -86,7 +86,11 @@ class ConsoleProgress(BaseSink):
             known = [value for value in event.ap_by_class.values() if value is not None]
             ap = f"{event.ap_name} {100 * sum(known) / len(known):.1f}" if known else f"{event.ap_name} –"
             self._progress.update(self._task, ap=ap)
-            on = f"on {len(event.detections)} test frames" if event.detections else "because there is no test frame"
+            on = (
+                f"on {pluralize(len(event.detections), 'test frame')}"
+                if event.detections
+                else "because there is no test frame"
+            )
             self.console.print(f"step {event.step + 1}: {ap} {on}", highlight=False)
 
     def _count(self, labelled: Sequence[int]) -> None:
@@ -113,7 +117,11 @@ def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     nested = " (nested)" if results.labels_nested else ""
-    labels = "" if results.labels_per_step is None else f", {results.labels_per_step} labelled frames a step{nested}"
+    labels = (
+        ""
+        if results.labels_per_step is None
+        else f", {pluralize(results.labels_per_step, 'labelled frame')} a step{nested}"
+    )
     title = f"{results.benchmark}, {results.strategy} {plug_in}{labels}"
     if results.diagnosis:
         title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"
@@ -122,7 +130,7 @@ def results_table(results: Results) -> Group:
         words = results.words(name)
         unit = "" if words.unit == "points" else f" {words.unit}"
         table.add_row(Text(f"{words.label}, {words.title}"), Text("–" if value is None else f"{value:.1f}{unit}"))
-    boxes = "" if results.labelled_boxes is None else f", {results.labelled_boxes} boxes"
+    boxes = "" if results.labelled_boxes is None else f", {pluralize(results.labelled_boxes, 'box')}"
     table.add_row("labelled frames", f"{results.labelled_frames}{boxes}")
     if results.labelling_seconds is not None:
         table.add_row("a person's time for them", f"{results.labelling_seconds / 60:.0f} min")
@@ -134,5 +142,5 @@ def results_table(results: Results) -> Group:
     if results.warnings:
         table.add_row("warnings, see the report", f"{results.warnings}")
     table.add_row("frames kept", f"{(results.memory_bytes or 0) / 1e6:.1f} MB")
-    table.add_row("time", f"{results.seconds:.0f} s for {results.steps} steps")
+    table.add_row("time", f"{results.seconds:.0f} s for {pluralize(results.steps, 'step')}")
     return Group(title, table)
