@@ -98,8 +98,11 @@ def broken(change: Callable[[Detections], Detections]) -> Callable[..., Any]:
     [
         (lambda found: Detections(found.boxes + 0.2, found.classes, found.scores), r"boxes differ by up to 0\.2 px"),
         (lambda found: Detections(found.boxes, found.classes, found.scores - 0.001), r"scores by up to 0\.001"),
-        (lambda found: Detections(found.boxes[1:], found.classes[1:], found.scores[1:]), r"and [1-9]\d* by one only"),
-        (lambda found: Detections(found.boxes, found.classes + 1, found.scores), r"and [1-9]\d* by one only"),
+        (
+            lambda found: Detections(found.boxes[1:], found.classes[1:], found.scores[1:]),
+            r"only one finds [1-9]\d* more",
+        ),
+        (lambda found: Detections(found.boxes, found.classes + 1, found.scores), r"only one finds [1-9]\d* more"),
     ],
     ids=["boxes", "scores", "number", "classes"],
 )
