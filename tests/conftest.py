@@ -15,7 +15,8 @@ import pytest
 import torch
 from PIL import Image
 
-from leocod.detectors.tiny import Tiny, TinyOptions
+from leocod.conformance.samples import make_detector, make_frame, make_step
+from leocod.detectors.tiny import Tiny
 from leocod.events import (
     ClassCounts,
     Evaluated,
@@ -29,10 +30,7 @@ from leocod.events import (
     StepLearned,
     StreamEnded,
 )
-from leocod.types import Detections, Frame, LabelledFrame, Labels, Step
-
-CLASSES = ("mug", "book", "car")
-SIZE = (48, 64)
+from leocod.types import Detections, LabelledFrame, Labels, Step
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -65,44 +63,17 @@ def pycocotools() -> ModuleType:
 
 @pytest.fixture
 def a_detector() -> Callable[..., Tiny]:
-    """A detector that starts by chance and is quick: small frames, few regions."""
-
-    def make(seed: int = 0, **options: object) -> Tiny:
-        settings = {"weights": None, "short_side": SIZE[0], "regions": 16, "proposals": 24, **options}
-        return Tiny(CLASSES, TinyOptions.model_validate(settings), seed=seed)
-
-    return make
+    return make_detector
 
 
 @pytest.fixture
 def a_frame() -> Callable[..., LabelledFrame]:
-    """A noisy frame with coloured squares, one colour a class, so that there is something to learn."""
-
-    def make(frame_id: int, classes: tuple[int, ...] = (0,), size: tuple[int, int] = SIZE) -> LabelledFrame:
-        random = np.random.default_rng(frame_id)
-        pixels = random.integers(90, 130, (*size, 3), dtype=np.uint8)
-        boxes = []
-        for name in classes:
-            side = int(random.integers(12, 24))
-            x, y = int(random.integers(0, size[1] - side)), int(random.integers(0, size[0] - side))
-            pixels[y : y + side, x : x + side] = 20
-            pixels[y : y + side, x : x + side, name] = 240
-            boxes.append([x, y, x + side, y + side])
-        frame = Frame(frame_id, "test", frame_id, size, pixels)
-        return frame, Labels(np.array(boxes, np.float32).reshape(-1, 4), np.array(classes, np.int64))
-
-    return make
+    return make_frame
 
 
 @pytest.fixture
-def a_step(a_frame: Callable[..., LabelledFrame]) -> Callable[..., Step]:
-    """A step of frames that show one class after another, the first few of them labelled."""
-
-    def make(index: int = 0, frames: int = 4, labelled: int = 2) -> Step:
-        pairs = [a_frame(index * frames + number, (number % len(CLASSES),)) for number in range(frames)]
-        return Step(index, tuple(frame for frame, _ in pairs), {frame.id: one for frame, one in pairs[:labelled]})
-
-    return make
+def a_step() -> Callable[..., Step]:
+    return make_step
 
 
 @pytest.fixture

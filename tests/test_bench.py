@@ -15,6 +15,7 @@ BENCH = Path(__file__).parents[1] / "bench"
 
 SMALLEST = {
     "augment": ["--rounds", "1"],
+    "busy_machine": ["--steps", "1", "--loops", "0"],
     "checkpoint": ["--rounds", "1", "--every", "1", "--filling", "1"],
     "ema": ["--rounds", "1"],
     "evaluation": [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leocod.text import describe_plugin, natural_key, one_line, shorten, strip_file_name
+from leocod.text import describe_plugin, natural_key, one_line, pluralize, shorten, strip_file_name
 
 
 def test_what_cannot_be_shown_is_escaped_and_a_long_text_is_cut() -> None:
@@ -50,3 +50,17 @@ def test_names_sort_by_the_numbers_in_them() -> None:
 def test_values_are_shown_short() -> None:
     assert shorten([1, 2]) == "[1, 2]"
     assert len(shorten("x" * 1000)) == 60
+
+
+@pytest.mark.parametrize(
+    ("number", "thing", "words"),
+    [
+        (1, "frame", "1 frame"),
+        (0, "frame", "0 frames"),
+        (2, "class", "2 classes"),
+        (1, "box", "1 box"),
+        (3, "box", "3 boxes"),
+    ],
+)
+def test_one_thing_is_singular_and_others_are_plural(number: int, thing: str, words: str) -> None:
+    assert pluralize(number, thing) == words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from leocod.types import Detections, Frame, Labels, Step
 
 
 def test_boxes_and_classes_must_agree_in_number():
-    with pytest.raises(InvalidLabels, match="1 boxes but 2 classes"):
+    with pytest.raises(InvalidLabels, match="1 box but 2 classes"):
         Labels(np.array([[0, 0, 1, 1]]), np.array([0, 1]))
 
 
@@ -73,6 +74,17 @@ def test_adding_labels_makes_a_new_step(a_step):
     assert [frame.id for frame, _ in more.labelled("pseudo")] == [2]
     assert [frame.id for frame, _ in more.labelled("human")] == [0]
     assert len(step.labelled()) == 1
+
+
+def test_a_step_may_keep_the_labels_of_one_source(a_step):
+    step = a_step(labelled=2)
+    mixed = replace(step, labels={**step.labels, 1: replace(step.labels[1], source="pseudo")})
+
+    kept = mixed.keep_source("human")
+
+    assert list(kept.labels) == [0]
+    assert kept.frames == step.frames
+    assert list(mixed.labels) == [0, 1]
 
 
 def test_nobody_who_gets_a_frame_or_its_labels_can_change_them(a_frame):

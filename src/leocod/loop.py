@@ -23,6 +23,7 @@ from leocod.events import (
 )
 from leocod.learner import Learned, Learner
 from leocod.stream.base import Arrival, Steps
+from leocod.text import pluralize
 from leocod.types import Labels
 
 
@@ -65,7 +66,7 @@ def run_stream(
         done = step.index + 1
     yield StreamEnded(done)
     if stream.length is not None and done < stream.length:
-        yield Warned(max(done - 1, 0), f"The source ended after {done} of {stream.length} steps.")
+        yield Warned(max(done - 1, 0), f"The source ended after {done} of {pluralize(stream.length, 'step')}.")
     if done and not evaluator.due(done - 1):
         yield evaluate(done - 1, learner, evaluator, retests)
     yield RunFinished(done, time.perf_counter() - began)

@@ -35,13 +35,14 @@ def shorten(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def pluralize(number: int, thing: str, things: str = "") -> str:
+def pluralize(number: int, thing: str) -> str:
     """Count things in words.
 
-    >>> pluralize(1, "frame"), pluralize(2, "class", "classes")
+    >>> pluralize(1, "frame"), pluralize(2, "class")
     ('1 frame', '2 classes')
     """
-    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+    ending = "es" if thing.endswith(("s", "x")) else "s"
+    return f"{number} {thing if number == 1 else thing + ending}"
 
 
 def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:

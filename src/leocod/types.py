@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from leocod.errors import InvalidFrame, InvalidLabels
 from leocod.files.images import Image as Image
 from leocod.files.images import read_pixels
+from leocod.text import pluralize
 
 Images = Sequence[Image]
 
@@ -135,16 +136,17 @@ class Labels:
         object.__setattr__(self, "classes", _seal(np.array(self.classes, dtype=np.int64).reshape(-1)))
         object.__setattr__(self, "unsure", _seal(np.array(self.unsure, dtype=np.float32).reshape(-1, 4)))
         if len(self.boxes) != len(self.classes):
-            raise InvalidLabels(f"{len(self.boxes)} boxes but {len(self.classes)} classes.")
+            raise InvalidLabels(f"{pluralize(len(self.boxes), 'box')} but {pluralize(len(self.classes), 'class')}.")
         if self.logits is not None:
             object.__setattr__(self, "logits", _seal(np.array(self.logits, dtype=np.float32)))
             if self.logits.ndim != 2 or len(self.logits) != len(self.boxes):
-                raise InvalidLabels(f"{len(self.boxes)} boxes but logits of shape {self.logits.shape}.")
+                raise InvalidLabels(f"{pluralize(len(self.boxes), 'box')} but logits of shape {self.logits.shape}.")
         wrong = ~(np.isfinite(self.boxes).all(axis=1) & (self.boxes[:, 2:] > self.boxes[:, :2]).all(axis=1))
         if wrong.any():
             number = int(np.flatnonzero(wrong)[0])
             raise InvalidLabels(
-                f"Box {number} is {self.boxes[number].tolist()}: corners must be finite, with x1 < x2 and y1 < y2."
+                f"Box {number} is {self.boxes[number].tolist()} (x1, y1, x2, y2): corners must be finite, with x1 < x2 "
+                "and y1 < y2."
             )
         if self.among is not None and not self.among.issuperset(self.classes.tolist()):
             raise InvalidLabels(f"Classes {sorted(set(self.classes.tolist()))} are not among {sorted(self.among)}.")
@@ -245,6 +247,10 @@ class Step:
     def unlabelled(self) -> list[Frame]:
         """Frames without labels."""
         return [frame for frame in self.frames if frame.id not in self.labels]
+
+    def keep_source(self, source: Source) -> Step:
+        """A new step with the labels of one source only; its other frames have none."""
+        return replace(self, labels={frame.id: labels for frame, labels in self.labelled(source)})
 
     def with_labelled(self, pairs: Sequence[LabelledFrame]) -> Step:
         """A new step in which these frames, labelled, take the place of the frames with the same ids."""

@@ -39,6 +39,20 @@ def test_a_mistake_is_one_line_and_nothing_is_begun(
     assert len(told.splitlines()) == 1
 
 
+def test_a_run_that_goes_on_says_where_its_source_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.yaml").write_text("benchmark: {name: live, source: walk.mp4}\n")
+
+    goes_on, new = leocod("--run", "run", "--port", "0"), leocod("other.mp4", "--port", "0")
+
+    assert f"call: leocod live --run {tmp_path / 'run'}" in goes_on
+    assert "other.mp4: no such file or folder" in new
+    assert "leads nowhere" not in new
+
+
 def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

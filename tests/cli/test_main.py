@@ -1,9 +1,13 @@
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 from typer.testing import Result
 
 from leocod import __version__
+from leocod.__main__ import WAITING, sleep_while_waiting
 
 COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain", "paper", "score", "data")
 
@@ -36,3 +40,43 @@ def test_bad_input_is_one_clear_line_and_nothing_is_written(
     arguments: tuple[str, ...], message: str, refused: Callable[..., str]
 ) -> None:
     assert message in refused(*arguments)
+
+
+def test_threads_that_wait_sleep_unless_the_user_has_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WAITING:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "removed again after the test")
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    sleep_while_waiting()
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    monkeypatch.setenv("GOMP_SPINCOUNT", "1000")
+    sleep_while_waiting()
+    assert "OMP_WAIT_POLICY" not in os.environ
+
+
+def test_waiting_is_settled_before_torch_is_imported() -> None:
+    code = "import sys; sys.argv = ['leocod', '--version']; import leocod.__main__ as m; m.main()"
+    check = "import atexit, os; atexit.register(lambda: print(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules))"
+    clean = {key: value for key, value in os.environ.items() if key not in WAITING}
+
+    done = subprocess.run([sys.executable, "-c", f"{check}; {code}"], env=clean, capture_output=True, text=True)
+
+    assert done.stdout.splitlines()[-1] == "PASSIVE False"
+
+
+def test_a_shell_can_complete_commands_and_options() -> None:
+    code = "import sys; sys.argv = ['leocod']; from leocod.__main__ import main; main()"
+
+    def complete(words: str, number: int) -> list[str]:
+        asked = {"_LEOCOD_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(number)}
+        done = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True)
+        return done.stdout.split()
+
+    assert complete("leocod re", 1) == ["report"]
+    assert complete("leocod run --stra", 2) == ["--strategy"]
+
+
+def test_completion_can_be_installed(leocod: Callable[..., Result]) -> None:
+    assert "--install-completion" in leocod("--help").output

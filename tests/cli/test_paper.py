@@ -69,6 +69,26 @@ def test_a_dry_run_says_how_long_it_takes_where_that_is_known(tmp_path: Path) ->
     assert "5 of 5 cells to run, 2 at a time: about 9 min 30 s, by the published runs" in done.output
 
 
+def test_a_long_number_in_seeds_is_shown_short(tmp_path: Path) -> None:
+    done = leocod("rpn-loss", "--seeds", "9" * 6000, "--dry-run", "--out", str(tmp_path / "out"))
+
+    assert done.exit_code == 2
+    assert "it should be different whole numbers" in done.output
+    assert len(done.output) < 200
+
+
+@pytest.mark.parametrize(("load", "told"), [(0.5, False), (9.0, True)])
+def test_a_dry_run_says_that_the_machine_is_busy(
+    load: float, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
+    monkeypatch.setattr("leocod.cli.paper.count_cpus", lambda: 2)
+
+    done = leocod("rpn-loss", "--dry-run", "--out", str(tmp_path / "out"))
+
+    assert ("The machine is busy now (load 9.0, 2 processors): it may take longer." in done.output) == told
+
+
 OWN = """
 title: Mine
 seeds: [0, 1]

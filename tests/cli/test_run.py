@@ -41,6 +41,52 @@ def test_a_run_is_not_resumed_with_other_settings_and_each_of_them_is_named(
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_run_is_resumed_from_another_directory(
+    leocod: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = {"benchmark": {"name": "video", "source": "frames", "labels": "labels.json"}}
+    write_text(tmp_path / "project" / "runs" / "one" / "config.yaml", load_config(overrides=[layer]).to_yaml())
+    write_text(tmp_path / "project" / "runs" / "one" / "environment.json", '{"working_directory": "../.."}')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+
+    lost = leocod("run", "--resume", "../project/runs/one").stderr
+    (tmp_path / "project" / "frames").mkdir()
+    found = leocod("run", "--resume", "../project/runs/one").stderr
+
+    assert "frames: no such file or folder" in lost
+    assert f"call: leocod run --resume {elsewhere}/../project/runs/one" in lost
+    assert "no such" not in found
+    assert "frames" in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((), "wander-icarl+ecls-4of16-seed0"),
+        (("--steps", "120"), "wander-icarl+ecls-4of16-seed0"),
+        (("--steps", "10"), "wander-icarl+ecls-4of16-10steps-seed0"),
+        (("standard.yaml",), "wander-icarl+ecls-4of16-seed0"),
+        (("standard.yaml", "--steps", "120"), "wander-icarl+ecls-4of16-120steps-seed0"),
+    ],
+)
+def test_the_directory_is_called_by_the_number_of_steps_where_that_is_not_the_usual_one(
+    arguments: tuple[str, ...],
+    name: str,
+    leocod: Callable[..., Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "standard.yaml").write_text("benchmark: wander\n")
+    started: list[Path] = []
+    monkeypatch.setattr("leocod.run.session.run_experiment", lambda config, out: started.append(out))
+
+    leocod("run", *arguments)
+
+    assert started == [Path("runs") / name]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -50,6 +96,8 @@ def test_a_run_is_not_resumed_with_other_settings_and_each_of_them_is_named(
         (("run", "--labels", "-1"), "labels.per_step is -1"),
         (("run", "--steps", "0"), "benchmark.steps is 0: it should be at least 1"),
         (("run", "--steps", "many"), "--steps"),
+        (("run", "--set", f"seed={'9' * 6000}"), "a number of more than 128 bits"),
+        (("run", "--seed", "9" * 6000), "Invalid value for '--seed'"),
         (("run", "--evaluate-every", "0"), "evaluate.every is 0"),
         (("run", "--seed", "-1"), "seed is -1"),
         (("run", "--threads", "0"), "threads is 0"),

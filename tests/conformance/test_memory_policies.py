@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.errors import InvalidLabels
 from leocod.memory.encoding import JPEG, count_bytes, encode_frame
 from leocod.memory.replacements.base import REPLACEMENTS
 from leocod.memory.replay import ReplayMemory
@@ -104,7 +105,7 @@ def test_pseudo_labels_are_refused(make, pairs):
     memory = make()
     frame, labels = pairs[0]
 
-    with pytest.raises(ValueError, match="only a person's are remembered"):
+    with pytest.raises(InvalidLabels, match=r"only a person's are remembered.*step.labelled"):
         memory.add([(frame, replace(labels, source="pseudo"))])
 
     assert len(memory) == memory.bytes == 0

@@ -259,7 +259,7 @@ def test_the_diagnosis_is_named_in_every_output(tmp_path: Path, monkeypatch: pyt
     text = leocod("run", *SMALL, "--set", "diagnosis=true_boxes")
 
     (run,) = (tmp_path / "runs").iterdir()
-    assert run.name == "wander-icarl+ecls-4of16-seed0-true_boxes"
+    assert run.name == "wander-icarl+ecls-4of16-4steps-seed0-true_boxes"
     assert read(run / "results.json")["diagnosis"] == "true boxes as pseudo labels"
     assert "true boxes as pseudo labels" in text
     assert "true boxes as pseudo labels" in (run / "report.html").read_text()

@@ -86,13 +86,13 @@ def test_scores_that_differ_by_rounding_are_one_score() -> None:
 
 
 def test_few_different_scores_prove_nothing() -> None:
-    with pytest.raises(InvalidRun, match=r"m.onnx cannot be checked.*3 images give 19 different scores.*--images"):
+    with pytest.raises(InvalidRun, match=r"m.onnx cannot be checked.*3 images with 19 different scores.*--images"):
         Comparison(images=3, detections=500, distinct_scores=19).require("m.onnx")
     Comparison(images=3, detections=500, distinct_scores=20).require("m.onnx")
 
 
 def test_a_difference_is_told_before_too_few_scores() -> None:
-    with pytest.raises(ExportDiffers, match=r"m.onnx .* 7 detections are found by both and 1 by one only; .* 12 px"):
+    with pytest.raises(ExportDiffers, match=r"m.onnx .* both find 7 detections, and only one finds 1 more; .* 12 px"):
         Comparison(images=3, detections=7, unmatched=1, box_difference=12.0).require("m.onnx")
 
 

@@ -41,7 +41,7 @@ def video(path: Path, frames: int) -> Path:
 def test_an_image_gets_its_picture_and_its_detections(tmp_path: Path) -> None:
     source = picture(tmp_path / "desk.jpg")
 
-    assert predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5) == 1
+    assert predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5).frames == 1
 
     found = json.loads((tmp_path / "out" / "detections.json").read_text())
     assert found["images"] == [{"id": 0, "file_name": "desk.jpg", "height": 24, "width": 32}]
@@ -57,7 +57,7 @@ def test_a_folder_is_looked_at_in_the_order_of_names(tmp_path: Path) -> None:
         picture(tmp_path / "in" / name)
     (tmp_path / "in" / "notes.txt").write_text("not an image")
 
-    assert predict(tmp_path / "in", tmp_path / "out", one_mug, ("mug",), threshold=0.1) == 3
+    assert predict(tmp_path / "in", tmp_path / "out", one_mug, ("mug",), threshold=0.1).frames == 3
 
     found = json.loads((tmp_path / "out" / "detections.json").read_text())
     assert [image["file_name"] for image in found["images"]] == ["a.jpg", "a.png", "b.png"]
@@ -86,7 +86,7 @@ def test_a_video_becomes_a_video_of_the_same_length_and_rate(tmp_path: Path) -> 
     frames = BATCH + 3
     source = video(tmp_path / "walk.mp4", frames)
 
-    assert predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5) == frames
+    assert predict(source, tmp_path / "out", one_mug, ("mug",), threshold=0.5).frames == frames
 
     with av.open(str(tmp_path / "out" / "walk.mp4")) as container:
         assert container.streams.video[0].average_rate == 10
@@ -97,14 +97,14 @@ def test_a_video_becomes_a_video_of_the_same_length_and_rate(tmp_path: Path) -> 
 def test_what_cannot_be_looked_at_is_told_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
-    picture(tmp_path / "broken" / "a.png")
     (tmp_path / "broken" / "b.png").write_bytes(b"not a picture")
     (tmp_path / "notes.txt").write_text("not a video")
 
     for name, complaint in {
         "none.png": "No file or folder",
         "empty": "holds no images",
-        "broken": r"b.png is not a readable image",
+        "broken": r"holds no image that can be read. .*b.png is not a readable image",
+        "broken/b.png": r"b.png is not a readable image",
         "notes.txt": "not a readable video, nor an image",
     }.items():
         with pytest.raises(InvalidData, match=complaint):
@@ -143,20 +143,24 @@ def test_a_huge_image_is_refused_by_its_header(tmp_path: Path) -> None:
         check_source(tmp_path / "poster.png")
 
 
-def test_a_cut_off_image_in_a_folder_leaves_nothing_half_written(tmp_path: Path) -> None:
+def test_an_image_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("a.jpg", "b.jpg", "c.jpg"):
         noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
         PillowImage.fromarray(noise).save(tmp_path / "in" / name)
     whole = (tmp_path / "in" / "b.jpg").read_bytes()
     (tmp_path / "in" / "b.jpg").write_bytes(whole[: len(whole) // 2])
-    # The headers are fine.
-    check_source(tmp_path / "in")
+    (tmp_path / "in" / "d.png").write_bytes(b"not a picture")
 
-    with pytest.raises(InvalidData, match=r"b.jpg is not a readable image \(.*truncated"):
-        predict(tmp_path / "in", tmp_path / "out", one_mug, ("mug",), threshold=0.5)
+    summary = predict(tmp_path / "in", tmp_path / "out", one_mug, ("mug",), threshold=0.5)
 
-    assert [file.name for file in tmp_path.iterdir()] == ["in"]
+    assert summary.frames == 2
+    truncated, unknown = summary.unreadable
+    assert "b.jpg is not a readable image (image file is truncated" in truncated
+    assert "d.png is not a readable image (unknown format)" in unknown
+    found = json.loads((tmp_path / "out" / "detections.json").read_text())
+    assert [image["file_name"] for image in found["images"]] == ["a.jpg", "c.jpg"]
+    assert {annotation["image_id"] for annotation in found["annotations"]} == {0, 1}
 
 
 def test_pictures_of_different_sizes_are_not_looked_at_together(
@@ -218,7 +222,7 @@ def test_a_video_that_changes_its_size_keeps_boxes_in_pixels_of_each_frame(tmp_p
         joined += encoded.getvalue()
     (tmp_path / "both.mjpeg").write_bytes(joined)
 
-    assert predict(tmp_path / "both.mjpeg", tmp_path / "out", one_mug, ("mug",), threshold=0.5) == 2
+    assert predict(tmp_path / "both.mjpeg", tmp_path / "out", one_mug, ("mug",), threshold=0.5).frames == 2
 
     found = json.loads((tmp_path / "out" / "detections.json").read_text())
     assert [(image["height"], image["width"]) for image in found["images"]] == [(48, 64), (80, 32)]
@@ -236,10 +240,12 @@ def test_a_video_that_breaks_off_is_told(tmp_path: Path) -> None:
     (tmp_path / "cut.avi").write_bytes(whole[: len(whole) // 2])
     told: list[str] = []
 
-    count = predict(tmp_path / "cut.avi", tmp_path / "out", one_mug, ("mug",), threshold=0.5, tell=told.append)
+    summary = predict(tmp_path / "cut.avi", tmp_path / "out", one_mug, ("mug",), threshold=0.5, tell=told.append)
 
-    assert 0 < count < 10
-    assert told[0] == f"{tmp_path / 'cut.avi'} could be read up to frame {count}: it says that it has 10 frames."
+    assert 0 < summary.frames < 10
+    assert (
+        told[0] == f"{tmp_path / 'cut.avi'} could be read up to frame {summary.frames}: it says that it has 10 frames."
+    )
 
 
 def test_what_is_there_already_is_not_written_over(tmp_path: Path) -> None:
@@ -257,7 +263,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
     for name in ("..png.png", "two\nlines.png", "\udcff.png", "%s <b>.png", "a\\b.png"):
         picture(tmp_path / "in" / name)
 
-    assert predict(tmp_path / "in", tmp_path / "deep" / "out", one_mug, ("../../mug",), threshold=0.5) == 5
+    assert predict(tmp_path / "in", tmp_path / "deep" / "out", one_mug, ("../../mug",), threshold=0.5).frames == 5
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "in"]
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]

@@ -169,3 +169,29 @@ def test_detections_of_later_steps_are_removed_and_no_others(tmp_path: Path) -> 
     assert sorted(path.name for path in directory.detections.iterdir()) == [
         *("step_00000.json", "step_00001.json", "step_mine.json")
     ]
+
+
+def test_a_run_has_finished_when_its_last_files_are_there(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    write_text(directory.config, "")
+    write_text(directory.checkpoints / "step_00041.pt", "")
+
+    with pytest.raises(InvalidRun, match=f"has not finished.*leocod run --resume {tmp_path}"):
+        directory.require_finished()
+    assert str(directory.describe_progress()).endswith("has not finished: this is what it had learnt after step 42.")
+
+    write_text(directory.results, "")
+    write_text(directory.memory, "")
+    directory.require_finished()
+    assert directory.describe_progress() is None
+
+
+def test_a_live_run_has_no_end(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    write_text(directory.config, "")
+    write_text(directory.checkpoints / "step_00041.pt", "")
+    write_text(tmp_path / "journal.jsonl", "")
+
+    with pytest.raises(InvalidRun, match="is a live run. It has no end"):
+        directory.require_finished()
+    assert directory.describe_progress() is None

@@ -42,7 +42,7 @@ def test_a_word_or_a_number_may_be_used_again() -> None:
         ("a: 2020-99-99", "line 1: '2020-99-99' is no timestamp"),
         ("a: !!int ''", "line 1: '' is no int"),
         ("a: !!bool perhaps", "line 1: 'perhaps' is no bool"),
-        ("a: " + "9" * 5000, "line 1: '9999"),
+        ("a: " + "9" * 5000, "line 1: a number of more than 128 bits"),
         ("a: 0x" + "f" * 5000, "line 1: a number of more than 128 bits"),
         ("a: !!map [1]", "line 1: expected a mapping node"),
         ("a: !!python/object/apply:os.getcwd []", "line 1: could not determine a constructor"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leocod.errors import InvalidConfig
+from leocod.errors import InvalidConfig, InvalidLabels
 from leocod.memory.encoding import JPEG, Raw
 from leocod.memory.replacements.first import First
 from leocod.memory.stores.random import Random
@@ -144,7 +144,7 @@ def test_a_draw_looks_only_at_what_it_draws(a_memory, a_frame):
 def test_pseudo_labels_are_refused(a_memory, a_frame):
     frame, labels = a_frame(1, (0,))
 
-    with pytest.raises(ValueError, match="only a person's are remembered"):
+    with pytest.raises(InvalidLabels, match=r"only a person's are remembered.*step.labelled"):
         a_memory().add([(frame, replace(labels, source="pseudo"))])
 
 

@@ -12,7 +12,7 @@ from leocod.paper.cells import Cell
 from leocod.paper.forecast import PUBLISHED, Forecast, find_kind, queue
 from leocod.paper.plan import STANDARD, Plan
 from leocod.paper.record import RunRecord, format_runs
-from leocod.paper.table import Row, load_table
+from leocod.paper.table import Row, Table, load_table
 from leocod.run.environment import describe_environment
 from leocod.run.layers import overlay
 
@@ -109,6 +109,17 @@ def test_a_cell_takes_as_long_as_finished_cells_of_its_kind(plan: Plan) -> None:
 
     assert [Forecast(plan, jobs=1, threads=1).time_left([cell]) for cell in todo(plan)] == [20, 30]
     assert (time_left(plan), time_left(plan, jobs=2)) == (50, 30)
+
+
+def test_a_cell_that_was_slowed_down_does_not_count_for_the_others(
+    table: Table, base: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = Plan([table], base, (0, 1, 2, 3), tmp_path / "paper")
+    bare = [cell for cell in plan.cells if find_kind(cell) == find_kind(plan.cells[0])]
+    for cell, seconds in zip(bare[:3], (20, 21, 900), strict=True):
+        end(cell, seconds=seconds)
+
+    assert Forecast(plan, jobs=1, threads=1).time_left([bare[3]]) == 21
 
 
 def test_a_kind_of_which_none_has_finished_takes_as_long_as_the_others(plan: Plan) -> None:

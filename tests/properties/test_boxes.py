@@ -310,8 +310,7 @@ def test_the_part_of_a_box_inside_its_frame_is_inside_both_and_fits_as_it_is(box
     meets = box[0] < size[1] and box[1] < size[0] and box[2] > 0 and box[3] > 0
 
     if not meets:
-        with pytest.raises(ValueError, match="lies outside its frame"):
-            clip_box(box, size)
+        assert clip_box(box, size)[0] is None
         return
     inside, outside = clip_box(box, size)
 

@@ -12,9 +12,15 @@ from leocod.readers.classes import LONGEST, MOST, choose_classes, explain_bad_li
 FILE = Path("labels.json")
 
 
-@pytest.mark.parametrize("name", ["mug", "", "[b]ug", "杯", "كوب", "mug 2", "👩‍🍳"])
+@pytest.mark.parametrize("name", ["mug", "[b]ug", "杯", "كوب", "mug 2", "👩‍🍳"])
 def test_a_name_in_any_script_will_do(name: str) -> None:
     assert explain_bad_name(name) is None
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_class_needs_a_name(name: str) -> None:
+    with pytest.raises(InvalidData, match=r"labels\.json, class '.?': its name is empty\. Give it a name\."):
+        choose_classes(["mug", name], None, FILE, "somewhere")
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\ud800", "a\0", "a\u2028b", "\x85"])

@@ -160,7 +160,11 @@ FRAME_2 = [  # what is wrong with image 4, the third frame
     (damaged("annotations", 0, bbox=[0, 0, math.inf, 5]), "annotation 1 of image 4: the box is", "box"),
     (damaged("annotations", 0, bbox=[9, 0, -5, 5]), "width and height above 0", "box"),
     (damaged("annotations", 0, bbox=[9, 0, 0, 5]), "it has no area", "box"),
-    (damaged("annotations", 0, bbox=[500, 0, 5, 5]), "lies outside its frame of 80 x 60", "box"),
+    (
+        damaged("annotations", 0, bbox=[500, 0, 5, 5]),
+        r"the box \[500, 0, 5, 5\] \(x, y, width, height\) lies outside its frame of 80 x 60",
+        "box",
+    ),
     (damaged("annotations", 0, bbox="0,0,5,5"), "should be four numbers", "box"),
     (damaged("annotations", 0, bbox=[0, 0, 5]), "should be four numbers", "box"),
     (damaged("annotations", 0, category_id=3), r"no class 3\. Known: 9, 10", "class"),
@@ -214,8 +218,15 @@ def test_annotations_of_no_image_are_told(written, met, boxes):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (damaged("categories", 0, name="a\nb"), r"class 'a\\nb': its name has a control character"),
-        (damaged("categories", 0, name="\ud800"), r"class '\\ud800': its name has a control character"),
+        (damaged("categories", 0, name=""), r", category 10: its name is empty. Give it a name"),
+        (
+            damaged("categories", 0, name="a\nb"),
+            r"class 'a\\nb': its name has a control character",
+        ),
+        (
+            damaged("categories", 0, name="\ud800"),
+            r"class '\\ud800': its name has a control character",
+        ),
         (damaged("categories", 0, id=9), "two categories have the id 9"),
         (damaged("categories", 0, name="book"), "two categories are called 'book'"),
         (damaged("categories", 0, name=5), "its name is 5, no text"),

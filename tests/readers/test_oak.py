@@ -74,7 +74,7 @@ def test_classes_that_take_no_part_are_told(root, boxes, met):
     assert found.classes == ("mug", "fox")
     assert boxes(found)[0] == [("mug", 1, 2, 3, 4)]
     assert [(one.kind, one.breaks) for one in met[:2]] == [("unused class", False)] * 2
-    assert "'book', in 1 frames" in str(met[0])
+    assert "'book', in 1 frame," in str(met[0])
 
 
 def test_a_picture_without_a_label_file_is_one_that_nobody_has_labelled(root, boxes):
@@ -139,7 +139,7 @@ def test_swapped_corners_are_put_in_order_and_told(root, a_json, boxes, met):
     found = read_oak(root, report=met.append)
 
     assert boxes(found)[0] == [("mug", 1, 2, 3, 4)]
-    assert "day_9.json, object 0: the corners of the box [3, 4, 1, 2] are swapped" in str(met[0])
+    assert "day_9.json, object 0: the corners of the box [3, 4, 1, 2] (x1, y1, x2, y2) are swapped" in str(met[0])
     assert not any(one.breaks for one in met)
 
 

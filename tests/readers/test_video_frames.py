@@ -155,7 +155,7 @@ def test_a_video_that_ends_early_is_told_and_its_whole_frames_can_be_used(a_vide
     plain = decoded(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
-    with pytest.raises(InvalidData, match=rf"a\.mp4: it ends early: \d+ of {COUNT} frames"):
+    with pytest.raises(InvalidData, match=rf"a\.mp4: it ends early: it has \d+ of {COUNT} frames"):
         VideoFrames(path)
     frames = VideoFrames(path, met.append)
 

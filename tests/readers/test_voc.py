@@ -139,7 +139,7 @@ def test_chosen_classes_are_the_only_ones_and_the_others_are_told(written, boxes
     assert found.classes == ("bed", "mug")
     assert boxes(found) == [[("mug", 0, 0, 20, 30)]] * 2 + [[]]
     assert [(one.kind, one.breaks) for one in met] == [("unused class", False)]
-    assert "the class 'book', in 1 frames, is not in the class list" in met[0].what
+    assert "the class 'book', in 1 frame, is not in the class list" in met[0].what
 
 
 FRAME_0 = [

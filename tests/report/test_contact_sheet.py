@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leocod.report.contact_sheet import GAP, draw_contact_sheet, pick_class_colour
-from leocod.types import Image, Labels
+from leocod.types import Detections, Image, Labels
 
 GREY: Image = np.full((20, 30, 3), 90, np.uint8)
 
@@ -29,6 +29,21 @@ def test_a_box_is_drawn_on_its_pixels_in_the_colour_of_its_class() -> None:
     assert sheet.getpixel((44, 30)) == pick_class_colour(1)
     assert sheet.getpixel((15, 30)) == pick_class_colour(1)
     assert sheet.getpixel((30, 35)) == (90, 90, 90)
+
+
+def test_detections_show_their_scores_and_labels_have_none() -> None:
+    wide: Image = np.full((60, 200, 3), 90, np.uint8)
+
+    def written(marked: Labels | Detections) -> int:
+        """The width of the black field behind the name."""
+        pixels = np.asarray(draw_contact_sheet([(wide, marked)], ["mug"], columns=1, scale=1))
+        return int((pixels == 0).all(axis=2).any(axis=0).sum())
+
+    box, number = np.array([[5, 30, 15, 40]], np.float32), np.array([0])
+    sure, label = Detections(box, number, np.array([0.87], np.float32)), Labels(box, number)
+
+    # " 0.87" is as wide as "mug" and more.
+    assert written(sure) > 1.5 * written(label)
 
 
 def test_large_frames_are_made_smaller_and_small_ones_are_enlarged_as_before() -> None:

@@ -85,7 +85,7 @@ def test_a_run_that_knows_is_drawn_beside_one_that_does_not(a_run: MakeRun) -> N
 
 
 def test_a_class_that_is_not_there_is_named(a_run: MakeRun) -> None:
-    with pytest.raises(InvalidRun, match="class 77, but there are 6 classes"):
+    with pytest.raises(InvalidRun, match="class 77, but the run has 6 classes"):
         Run.load(count_by_class(a_run(), {"77": [1, 0, 0]}, None))
 
 

@@ -139,7 +139,7 @@ def test_a_class_that_does_not_exist_is_refused(a_run: MakeRun, seen: dict[str, 
     with (path / "events.jsonl").open("a") as file:
         file.write(json.dumps({"event": "StepLearned", "step": 3, "audit": None} | seen) + "\n")
 
-    with pytest.raises(InvalidRun, match="class 17, but there are 6 classes"):
+    with pytest.raises(InvalidRun, match="class 17, but the run has 6 classes"):
         Run.load(path)
 
 

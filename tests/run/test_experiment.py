@@ -139,6 +139,11 @@ def test_a_run_is_named_after_what_it_is(texts: tuple[str, ...], name: str) -> N
     assert name_run(small(*texts)) == name
 
 
+def test_a_run_of_another_length_is_called_by_it():
+    assert name_run(small(), steps=1) == "wander-icarl+ecls-4of16-1step-seed0"
+    assert name_run(small(), steps=10) == "wander-icarl+ecls-4of16-10steps-seed0"
+
+
 @pytest.mark.parametrize("device", ["cuda:99", "gpu", ""])
 def test_a_device_that_is_not_there_is_told(device: str) -> None:
     with pytest.raises(InvalidConfig, match=f"device is '{device}'"):

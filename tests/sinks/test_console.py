@@ -61,7 +61,7 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
             sink(event)
 
     assert "a run: 2 steps, 3 classes" in shown(console)
-    assert "step 1: AP50 37.5 on 1 test frames" in shown(console)
+    assert "step 1: AP50 37.5 on 1 test frame" in shown(console)
     assert "2/2" in shown(console)
     assert "AP50 50.0" in shown(console)
     assert "2 labels" in shown(console)
@@ -75,7 +75,7 @@ def test_what_is_found_on_earlier_test_frames_is_shown_beside(console: Console) 
     scores = {"ap": 25.0, "ap_by_class": {"cup": 25.0}}
     console.print(a_table(also={"runs [1]": {"start": scores, "evaluations": [{"step": 3, **scores, "ap": 20.0}]}}))
 
-    assert "step 4: AP50 50.0 on 1 test frames, 25.0 on those of runs [1]" in words(console)
+    assert "step 4: AP50 50.0 on 1 test frame, 25.0 on those of runs [1]" in words(console)
     assert "on the test frames of runs [1], before and after │ 25.0, 20.0" in words(console)
 
 
@@ -110,7 +110,7 @@ def test_another_metric_is_named_beside_its_figure(events: list[Event], console:
             sink(replace(event, ap_name="VOC AP50") if isinstance(event, Evaluated) else event)
     console.print(a_table(definitions={"ap": "voc", "forgetting_bins": 4, "presence": "labelled"}))
 
-    assert "step 1: VOC AP50 37.5 on 1 test frames" in shown(console)
+    assert "step 1: VOC AP50 37.5 on 1 test frame" in shown(console)
     assert "FAP, mean VOC AP50 at the end" in shown(console)
     assert "CAP, mean VOC AP50 over all evaluations" in shown(console)
     assert "F, forgetfulness (4 bins, labelled presence)" in shown(console)

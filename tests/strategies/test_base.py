@@ -242,3 +242,17 @@ def test_the_recipe_says_who_is_remembered_unless_it_is_set():
     assert (joint.intake, joint.replacement) == ("all", "reservoir")
     mixed = ReplayOptions(memory_intake="random", memory_replacement="reservoir")
     assert (mixed.intake, mixed.replacement) == ("random", "reservoir")
+
+
+def test_what_may_be_remembered_has_no_pseudo_labels_whatever_the_strategy_asks_for(a_detector, a_step):
+    class Keeps(ReplayStrategy):
+        def remember(self, step):
+            self.memory.add(step.labelled())
+
+    strategy = Keeps(a_detector())
+    step = a_step(labelled=4)
+    mixed = replace(step, labels={**step.labels, 3: replace(step.labels[3], source="pseudo")})
+
+    strategy.learn(mixed)
+
+    assert sorted(frame.id for frame, _ in strategy.remembered_frames()) == [0, 1, 2]

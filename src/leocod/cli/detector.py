@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leocod.cli.options import Device, Override
-from leocod.cli.terminal import console, say
+from leocod.cli.terminal import console, errors, say
 from leocod.text import pluralize
+
+if TYPE_CHECKING:
+    from leocod.detectors.base import Detector
+
+
+SHOWN = 20
+"""Unreadable images that are named."""
 
 
 def predict(
@@ -33,8 +40,11 @@ def predict(
     target = out or find_free_path(directory.path / "predictions" / source.resolve().stem)
     refuse_if_taken(target)
     learner, classes = load_learner(directory, device)
+    note = directory.describe_progress(), _describe_limit(learner.deployed_detector, threshold)
+    for line in filter(None, note):
+        say(f"leocod: {line}", errors)
     with make_progress(console) as progress:
-        count = write_predictions(
+        summary = write_predictions(
             source,
             target,
             learner.predict,
@@ -43,7 +53,24 @@ def predict(
             track=lambda predicted, total: progress.track(predicted, total=total),
             tell=say,
         )
-    say(f"{pluralize(count, 'frame')}: {target}")
+    say(f"{pluralize(summary.frames, 'frame')}: {target}")
+    for problem in summary.unreadable[:SHOWN]:
+        say(f"leocod: {problem}", errors)
+    if unreadable := len(summary.unreadable):
+        images = pluralize(summary.frames + unreadable, "image")
+        left_out = "is left out" if unreadable == 1 else "are left out"
+        say(f"leocod: {unreadable} of {images} could not be read and {left_out}.", errors)
+        raise typer.Exit(1)
+
+
+def _describe_limit(detector: Detector, threshold: float) -> str | None:
+    """Say that a threshold is lower than the scores that the detector reports; None where it is not."""
+    from leocod.networks.base import BaseDetector
+
+    limit = detector.reporting_limits().score if isinstance(detector, BaseDetector) else 0.0
+    if threshold >= limit:
+        return None
+    return f"--threshold is {threshold:g}, but this detector reports no score of {limit:g} or less: none is shown."
 
 
 def export(
@@ -62,7 +89,10 @@ def export(
     The file is loaded again and has to find what the detector finds; else there is none. See docs/export.md.
     """
     from leocod.export.export import export as write_detector
+    from leocod.files.run_directory import RunDirectory
 
+    if note := RunDirectory.open(run_directory).describe_progress():
+        say(f"leocod: {note}", errors)
     file, compared = write_detector(run_directory, kind, out, images)
     say(compared.summary)
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -1,19 +1,74 @@
-"""`leocod list`: everything that can be chosen by name, and every option."""
+"""`leocod list`: everything that can be chosen by name; what one thing is, and its options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from leocod.cli.terminal import console
+from leocod.errors import UnknownName
 
 if TYPE_CHECKING:
     from leocod.find import Kind
     from leocod.settings import Settings
 
+ALL = "all"
 
-def list_parts() -> None:
-    """Show everything that can be chosen by name, and all options with their defaults."""
+
+@dataclass(frozen=True)
+class Group:
+    """Things that are chosen in the same place."""
+
+    title: str
+    usage: str
+    """How one is chosen."""
+    options: str
+    """How its options are set; empty where it has none."""
+    names: tuple[str, ...]
+    show: Callable[[str], None]
+    """Prints what one of them is."""
+
+
+def list_parts(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="What to explain: a name, a group of names, or `all`.")
+    ] = None,
+) -> None:
+    """Show everything that can be chosen by name. With a name: what it is, and its options with their defaults."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    groups = _list_groups()
+    if name is not None:
+        _explain(name, groups)
+        return
+    table = Table.grid("", "", "", padding=(0, 2))
+    for group in groups:
+        table.add_row(f"[bold]{group.title}[/bold]", ", ".join(group.names), f"[dim]{escape(group.usage)}[/dim]")
+    console.print(table)
+    console.print(
+        "\n`leocod list NAME` shows what one is and its options, `leocod list all` everything.", soft_wrap=True
+    )
+
+
+def _explain(name: str, groups: list[Group]) -> None:
+    """Print whatever has this name; several things may have it."""
+    found = False
+    for group in groups:
+        wanted = group.names if name in (ALL, group.title) else [one for one in group.names if one == name]
+        if wanted:
+            _print_title(group)
+        for one in wanted:
+            group.show(one)
+        found = found or bool(wanted)
+    if not found:
+        raise UnknownName("name", name, {ALL, *(one for group in groups for one in (group.title, *group.names))})
+
+
+def _list_groups() -> list[Group]:
     from leocod.evaluation.metrics.base import METRICS
     from leocod.memory.replacements.base import REPLACEMENTS
     from leocod.memory.stores.base import STORES
@@ -21,44 +76,57 @@ def list_parts() -> None:
     from leocod.run.choices import CHOICES, Choice, SinkChoice
     from leocod.run.config import ExperimentConfig
 
+    groups = []
     choices: dict[str, type[Choice]] = {**CHOICES, "sinks": SinkChoice}
     for key, choice in choices.items():
         flag = f"--{key} NAME" if key in ("benchmark", "detector", "strategy") else f"--set {key}.name=NAME"
-        usage = "--set sinks=[NAME,...]" if key == "sinks" else f"{flag}, options by --set {key}.OPTION=VALUE"
-        _print_title(choice.kind.package.rpartition(".")[2], usage)
-        for name in choice.kind.names():
-            found = choice.kind.find(name)
-            _print_part(name, found.__doc__, found.Options)
-    _print_title("memory stores", "--set strategy.memory_store=NAME")
-    _print_names(STORES)
-    _print_title("memory replacements", "--set strategy.memory_replacement=NAME")
-    _print_names(REPLACEMENTS)
-    _print_title("metrics", "--set evaluate.metrics=[NAME,...], leocod score RUN --metric NAME")
-    _print_names(METRICS)
-    _print_title("plug-in", "--efficient-cls, options by --set efficient_cls.OPTION=VALUE")
-    _print_part("efficient_cls", EfficientCLS.__doc__, EfficientCLSOptions)
-    _print_title("the run", "options by --set OPTION=VALUE")
-    _print_options(ExperimentConfig, leave_out={*CHOICES, "sinks", "efficient_cls"})
+        usage, options = ("--set sinks=[NAME,...]", "") if key == "sinks" else (flag, f"--set {key}.OPTION=VALUE")
+        groups.append(_make_group(choice.kind.package.rpartition(".")[2], usage, choice.kind, options))
+    return [
+        *groups,
+        _make_group("memory stores", "--set strategy.memory_store=NAME", STORES),
+        _make_group("memory replacements", "--set strategy.memory_replacement=NAME", REPLACEMENTS),
+        _make_group("metrics", "--set evaluate.metrics=[NAME,...], score --metric NAME", METRICS),
+        Group(
+            "plug-in",
+            "--efficient-cls",
+            "--set efficient_cls.OPTION=VALUE",
+            ("efficient_cls",),
+            lambda name: _print_part(name, EfficientCLS.__doc__, EfficientCLSOptions),
+        ),
+        Group(
+            "the run",
+            "",
+            "--set OPTION=VALUE",
+            ("run",),
+            lambda _: _print_options(ExperimentConfig, leave_out={*CHOICES, "sinks", "efficient_cls"}),
+        ),
+    ]
 
 
-def _print_title(title: str, usage: str) -> None:
+def _make_group(title: str, usage: str, kind: Kind[Any], options: str = "") -> Group:
+    def show(name: str) -> None:
+        found = kind.find(name)
+        _print_part(name, found.__doc__, found.Options if kind.has_options else None)
+
+    return Group(title, usage, options, tuple(kind.names()), show)
+
+
+def _print_title(group: Group) -> None:
     from rich.markup import escape
 
-    console.print(f"\n[bold]{title}[/bold]  {escape(usage)}", soft_wrap=True)
+    options = f"options by {group.options}" if group.options else ""
+    console.print(
+        f"\n[bold]{group.title}[/bold]  {escape(', '.join(filter(None, (group.usage, options))))}", soft_wrap=True
+    )
 
 
-def _print_names(kind: Kind[Any]) -> None:
-    from rich.markup import escape
-
-    for name in kind.names():
-        console.print(f"  [cyan]{name}[/cyan]  {escape(_first_sentence(kind.find(name).__doc__))}", soft_wrap=True)
-
-
-def _print_part(name: str, text: str | None, options: type[Settings]) -> None:
+def _print_part(name: str, text: str | None, options: type[Settings] | None) -> None:
     from rich.markup import escape
 
     console.print(f"  [cyan]{name}[/cyan]  {escape(_first_sentence(text))}", soft_wrap=True)
-    _print_options(options)
+    if options is not None:
+        _print_options(options)
 
 
 def _print_options(options: type[Settings], leave_out: set[str] | frozenset[str] = frozenset()) -> None:

@@ -48,13 +48,14 @@ def live(
     directory: `leocod live --run DIR` goes on where it was, `leocod export DIR` writes the detector.
     """
     try:
-        from leocod.live.run import load_live_config, serve
+        from leocod.live.run import is_begun, load_live_config, serve
     except ImportError as error:
         raise InvalidConfig(
             f"`leocod live` needs {error.name}: install it with `pip install 'leocod[live]'`."
         ) from error
-    from leocod.files.run_directory import find_free_path
+    from leocod.files.run_directory import RunDirectory, find_free_path
     from leocod.run.layers import parse_override
+    from leocod.run.working_directory import change_to_start, explain_lost_paths
 
     layers: list[dict[str, Any]] = [
         {"benchmark": drop_missing(source=source, fps=fps)},
@@ -65,4 +66,8 @@ def live(
     config = load_live_config(run, layers)
     directory = run or find_free_path(Path("runs") / "live")
     names = [name for name in (classes or "").split(",") if name.strip()]
-    serve(config, directory, classes=names, address=host, port=port, tell=say)
+    # A source that is given now is looked for from here.
+    goes_on = is_begun(directory) and source is None
+    stored, described = RunDirectory(directory), config.model_dump(mode="json") if goes_on else {}
+    with explain_lost_paths(stored, described, "live --run"), change_to_start(stored, described) as found:
+        serve(config, found.path, classes=names, address=host, port=port, tell=say)

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from leocod import __version__
+from leocod.cli.conformance import check_strategy
 from leocod.cli.data import commands as data_commands
 from leocod.cli.detector import export, predict, pretrain
 from leocod.cli.list import list_parts
@@ -54,7 +55,6 @@ app = typer.Typer(
     cls=_OneLineErrors,
     help="Online continual object detection from video in which few frames are labelled.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -63,6 +63,7 @@ app.add_typer(data_commands, name="data")
 for command in (run, live, report, score, show, predict, export, pretrain, paper):
     app.command()(command)
 app.command("list")(list_parts)
+app.command("test-strategy")(check_strategy)
 
 
 def _version(wanted: bool) -> None:

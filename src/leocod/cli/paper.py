@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.table import Table as Grid
 from leocod.cli.options import count_cpus, divide_threads
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import InvalidConfig
+from leocod.text import pluralize, shorten
 
 if TYPE_CHECKING:
     from leocod.paper.plan import Plan
@@ -152,7 +154,7 @@ def _list_tables() -> None:
     for name in list_tables():
         table = load_table(name)
         runs = sum(max(row.selections, 1) for row in table.rows) * len(table.seeds)
-        grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, f"{runs} runs")
+        grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, pluralize(runs, "run"))
     console.print(grid)
 
 
@@ -168,13 +170,21 @@ def _show_forecast(plan: Plan, jobs: int, threads: int) -> None:
         seconds = None if cell.state == "finished" else forecast.seconds_left(cell)
         grid.add_row(cell.name, cell.state, "" if seconds is None else f"about {format_duration(seconds)}")
     console.print(grid, soft_wrap=True)
-    count = f"{len(todo)} of {len(plan.cells)} cells to run, {jobs} at a time"
+    count = f"{len(todo)} of {pluralize(len(plan.cells), 'cell')} to run, {jobs} at a time"
     if not todo:
         say(f"{count}.")
     elif left is None:
         say(f"{count}. How long they take is not known before the first cell has finished.")
     else:
-        say(f"{count}: about {format_duration(left)}, {forecast.basis}.")
+        say(f"{count}: about {format_duration(left)}, {forecast.basis}.{_describe_load()}")
+
+
+def _describe_load() -> str:
+    """A sentence about a machine that has more to do than processors, since the times are those of a free one."""
+    # Windows does not say.
+    load, cpus = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, count_cpus()
+    busy = f" The machine is busy now (load {load:.1f}, {pluralize(cpus, 'processor')}): it may take longer."
+    return busy if load > cpus else ""
 
 
 def run_plan(plan: Plan, jobs: int, threads: int, ray: str | None = None) -> dict[str, str]:
@@ -222,5 +232,5 @@ def parse_seeds(text: str) -> list[int]:
     except ValueError:
         seeds = [-1]
     if min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise InvalidConfig(f"--seeds is '{text}': it should be different whole numbers, such as 0,1,2.")
+        raise InvalidConfig(f"--seeds is {shorten(text)}: it should be different whole numbers, such as 0,1,2.")
     return seeds

@@ -17,7 +17,10 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run again, or of several runs side by side."""
+    from leocod.files.run_directory import RunDirectory
     from leocod.report.report import write_report
 
+    for run in runs:
+        RunDirectory(run).require_finished()
     file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
     say(f"Report: {write_report(runs, file)}")

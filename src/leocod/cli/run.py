@@ -16,6 +16,7 @@ from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
 if TYPE_CHECKING:
+    from leocod.evaluation.results import Results
     from leocod.run.config import ExperimentConfig
 
 
@@ -84,16 +85,15 @@ def run(
     layers += [{"new_labels_since": str(earlier)}] if new_labels else []
     chosen = _choose_config(config, layers, overrides or (), out=out, resume=resume, earlier=earlier)
 
-    from leocod.files.run_directory import find_free_path, refuse_if_taken
-    from leocod.run.experiment import name_run
-    from leocod.run.session import resume_experiment, run_experiment
+    from leocod.files.run_directory import refuse_if_taken
+    from leocod.run.session import run_experiment
     from leocod.sinks.console import results_table
     from leocod.training import distributed
 
-    directory = resume or out or find_free_path(Path("runs") / name_run(chosen))
+    directory = resume or out or _choose_directory(chosen, quickstart=config is None)
     with _explain_resume(directory), distributed.process_group(chosen.device):
         if resume:
-            results = resume_experiment(chosen, directory)
+            results = _resume(chosen, directory)
         else:
             # Checked first, not after the world has been built.
             distributed.check_on_rank0(lambda: refuse_if_taken(directory))
@@ -127,6 +127,34 @@ def _choose_config(
     if resume and not file:
         return load_run_config(RunDirectory.open(resume).config, layers)
     return load_config(file, layers)
+
+
+def _choose_directory(config: ExperimentConfig, *, quickstart: bool) -> Path:
+    """A new directory under runs/. Its name has the number of steps where that is not the usual one."""
+    from leocod.files.run_directory import find_free_path
+    from leocod.run.config import load_config
+    from leocod.run.experiment import name_run
+
+    options, quick = config.benchmark.options, load_config().benchmark
+    field = type(options).model_fields.get("steps")
+    usual = field.default if field else None
+    if quickstart and quick.name == config.benchmark.name:
+        usual = getattr(quick.options, "steps", usual)
+    steps = getattr(options, "steps", None)
+    return find_free_path(Path("runs") / name_run(config, None if steps == usual else steps))
+
+
+def _resume(config: ExperimentConfig, path: Path) -> Results | None:
+    """Resume a run, from whatever directory it was started in."""
+    from leocod.files.run_directory import RunDirectory
+    from leocod.run.session import read_finished, resume_experiment
+    from leocod.run.working_directory import change_to_start, explain_lost_paths
+
+    directory, described = RunDirectory(path), config.model_dump(mode="json")
+    if read_finished(directory) is not None:
+        say(f"{path} has finished already: nothing is left to do.")
+    with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
+        return resume_experiment(config, found.path)
 
 
 @contextmanager

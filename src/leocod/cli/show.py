@@ -245,7 +245,7 @@ def show_benchmark(benchmark: Benchmark, out: Path, *, most: int) -> None:
         console.print()
         console.print(make_table(overview, most))
     if most < len(overview.classes):
-        more = pluralize(len(overview.classes) - most, "more class", "more classes")
+        more = pluralize(len(overview.classes) - most, "more class")
         console.print(f"... and {more}: --classes N lists more.")
 
 

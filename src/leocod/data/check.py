@@ -68,7 +68,7 @@ class Findings:
         return (
             f", {pluralize(len(entries), 'frame')}, {len(labelled)} of them labelled, "
             f"{empty} of these without objects, "
-            f"{pluralize(objects, 'object')}, {pluralize(len(self.recording.classes), 'class', 'classes')}"
+            f"{pluralize(objects, 'object')}, {pluralize(len(self.recording.classes), 'class')}"
         )
 
 

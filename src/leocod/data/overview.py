@@ -91,7 +91,7 @@ class Overview:
         """Describe counts, order and density of labels."""
         counts = (
             f"{_show_name(self.name)}: {pluralize(len(self.frames), 'step')}, {sum(self.frames)} training and "
-            f"{pluralize(self.test_frames, 'test frame')}, {pluralize(len(self.classes), 'class', 'classes')}."
+            f"{pluralize(self.test_frames, 'test frame')}, {pluralize(len(self.classes), 'class')}."
         )
         named = ", ".join(map(_show_name, self.videos[:VIDEOS_NAMED]))
         more = f" and {len(self.videos) - VIDEOS_NAMED} more" if len(self.videos) > VIDEOS_NAMED else ""

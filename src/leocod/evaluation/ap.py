@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from leocod.boxes import iou
 from leocod.errors import InvalidData
+from leocod.text import pluralize
 from leocod.types import Detections, Labels
 
 Style = Literal["coco", "voc"]
@@ -106,7 +107,7 @@ class Scorer:
         for frame in self._positions:
             if len(truth[frame]) and truth[frame].classes.max() >= classes:
                 raise InvalidData(
-                    f"Frame {frame}: true class {truth[frame].classes.max()}, but there are {classes} classes."
+                    f"Frame {frame}: true class {truth[frame].classes.max()}, of {pluralize(classes, 'class')}."
                 )
         boxes, places = self._gather(truth)
         by_place = np.argsort(places, kind="stable")

@@ -9,6 +9,7 @@ import numpy as np
 
 from leocod.errors import InvalidRun, LeocodError
 from leocod.networks.base import ReportingLimits
+from leocod.text import pluralize
 from leocod.types import Detections
 
 BOX_TOLERANCE = 0.1
@@ -46,27 +47,28 @@ class Comparison:
     @property
     def summary(self) -> str:
         """What was compared, and how close it is."""
-        edge = f"; {self.at_the_limit} right at the lowest score are found by one only" if self.at_the_limit else ""
+        edge = f"; only one of them finds {self.at_the_limit} right at the lowest score" if self.at_the_limit else ""
         return (
-            f"Compared on {self.images} images: {self.detections} detections with {self.distinct_scores} different "
-            f"scores are found by both{edge}. Boxes differ by up to {self.box_difference:.1g} px, "
-            f"scores by up to {self.score_difference:.1g}."
+            f"Compared on {pluralize(self.images, 'image')}: both find {pluralize(self.detections, 'detection')} with "
+            f"{pluralize(self.distinct_scores, 'different score')}{edge}. Boxes differ by up to "
+            f"{self.box_difference:.1g} px, scores by up to {self.score_difference:.1g}."
         )
 
     def require(self, file: str) -> None:
         """Raise unless the comparison shows that both detect the same."""
         if not self.is_close:
             raise ExportDiffers(
-                f"{file} is not written: it does not detect what the detector detects. Over {self.images} images "
-                f"{self.detections} detections are found by both and {self.unmatched} by one only; boxes differ by up "
+                f"{file} is not written: it does not detect what the detector detects. Over "
+                f"{pluralize(self.images, 'image')} both find {pluralize(self.detections, 'detection')}, and only one "
+                f"finds {self.unmatched} more; boxes differ by up "
                 f"to {self.box_difference:.2g} px (allowed: {BOX_TOLERANCE}), scores by up to "
                 f"{self.score_difference:.2g} (allowed: {SCORE_TOLERANCE}). Try another --format."
             )
         if self.distinct_scores < DISTINCT_SCORES:
             raise InvalidRun(
-                f"{file} cannot be checked and is not written: {self.images} images give {self.distinct_scores} "
-                f"different scores above {LOW_SCORE}, and {DISTINCT_SCORES} are needed to compare. Give more pictures "
-                "with --images, or a run that has learnt more."
+                f"{file} cannot be checked and is not written: {pluralize(self.images, 'image')} with "
+                f"{pluralize(self.distinct_scores, 'different score')} above {LOW_SCORE}, and {DISTINCT_SCORES} are "
+                "needed to compare. Give more pictures with --images, or a run that has learnt more."
             )
 
 

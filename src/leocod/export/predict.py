@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image as PillowImage
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from leocod.errors import InvalidData
+from leocod.errors import InvalidData, InvalidFrame
 from leocod.evaluation.coco_form import to_coco_results
 from leocod.files.atomic import atomic_directory, write_json
 from leocod.files.images import open_image, read_pixels
@@ -57,6 +57,14 @@ class PictureDetections:
     detections: Detections
 
 
+class Summary(NamedTuple):
+    """What was looked at, and what could not be."""
+
+    frames: int
+    unreadable: tuple[str, ...] = ()
+    """One line about each image of a folder that could not be read."""
+
+
 Predicted = tuple[Picture, PictureDetections]
 Track = Callable[[Iterator[Predicted], int | None], Iterable[Predicted]]
 """Passes on its first argument and may show progress. The second is the number of pictures, where it is known."""
@@ -71,22 +79,25 @@ def predict(
     threshold: float,
     track: Track = lambda predicted, _: predicted,
     tell: Callable[[str], None] = lambda _: None,
-) -> int:
-    """Write annotated pictures, or an annotated video, and detections.json to `out`; returns the number of frames.
+) -> Summary:
+    """Write annotated pictures, or an annotated video, and detections.json to `out`.
 
-    `out` appears when all of it is written, and not before.
+    `out` appears when all of it is written, and not before. An image of a folder that cannot be read is left out.
     """
     if not 0 <= threshold <= 1:
         raise InvalidData(f"The threshold is {threshold}: it should be from 0 to 1.")
     check_source(source)
     refuse_if_taken(out)
     video = VideoFile(source) if is_video(source) else None
-    pictures = read_images(source) if video is None else _read_frames(video)
+    unreadable: list[str] = []
+    pictures = read_images(source, unreadable) if video is None else _read_frames(video)
     total = len(_list_images(source)) if video is None else video.frames
     with _new_folder(out) as folder:
         predicted = track(predict_all(pictures, detect, threshold), total)
         if video is None:
             results = _write_pictures(folder, predicted, classes)
+            if not results:
+                raise InvalidData(f"{source} holds no image that can be read. {unreadable[0]}")
         else:
             results = _write_video(folder / f"{source.stem}.mp4", predicted, classes, video)
         write_json(folder / "detections.json", _to_coco(results, classes))
@@ -97,11 +108,11 @@ def predict(
         tell(f"{damaged}: detections there may be wrong.")
     counts = [len(result.detections) for result in results]
     tell(f"{pluralize(sum(counts), 'object')} in {sum(map(bool, counts))} of {pluralize(len(results), 'frame')}.")
-    return len(results)
+    return Summary(len(results), tuple(unreadable))
 
 
 def check_source(source: Path) -> None:
-    """Raise unless all of it looks like images or a video. Images are not decoded: that would be done twice."""
+    """Raise unless it is a folder with images, or looks like an image or a video. Nothing is decoded."""
     if not source.exists():
         raise InvalidData(f"No file or folder '{source}'.")
     if is_video(source):
@@ -109,8 +120,8 @@ def check_source(source: Path) -> None:
         return
     if not (files := _list_images(source)):
         raise InvalidData(f"{source} holds no images ({', '.join(sorted(IMAGES))}).")
-    for file in files:
-        with open_image(file) as image:
+    if source.is_file():
+        with open_image(files[0]) as image:
             image.verify()
 
 
@@ -128,10 +139,20 @@ def predict_all(pictures: Iterable[Picture], detect: Predict, threshold: float) 
             yield picture, PictureDetections(picture.name, (height, width), picture.seconds, kept)
 
 
-def read_images(source: Path) -> Iterator[Picture]:
-    """One image, or all in a folder in the order of their names, numbers by value; each upright, as it was taken."""
+def read_images(source: Path, unreadable: list[str] | None = None) -> Iterator[Picture]:
+    """One image, or all in a folder in the order of their names, numbers by value; each upright, as it was taken.
+
+    `unreadable` gets a line about each image of a folder that cannot be read; without it, such an image is an error.
+    """
     for file in _list_images(source):
-        yield Picture(file.name, read_pixels(file, upright=True))
+        try:
+            picture = Picture(file.name, read_pixels(file, upright=True))
+        except InvalidFrame as error:
+            if unreadable is None or source.is_file():
+                raise
+            unreadable.append(str(error))
+        else:
+            yield picture
 
 
 def make_progress(console: Console) -> Progress:

@@ -19,16 +19,18 @@ report.html                 all of it to look at
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from leocod.errors import InvalidConfig, InvalidRun, RunExists, RunInUse
 from leocod.files.documents import read_yaml
-from leocod.text import describe_plugin, one_line
+from leocod.text import describe_plugin, one_line, pluralize
 
 
 class RunDirectory:
@@ -96,6 +98,28 @@ class RunDirectory:
                 f"{one_line(path)} is not a run directory: it has no config.yaml. Give one that `leocod run` wrote."
             )
         return cls(path)
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether the run has come to its end. A live run never does."""
+        return self.results.exists() and self.memory.exists()
+
+    def require_finished(self) -> None:
+        """Raise if there is a run that has not come to its end, with how to bring it there."""
+        if (self.path / "journal.jsonl").exists():
+            raise InvalidRun(f"{one_line(self.path)} is a live run. It has no end, and so no results.")
+        if self.config.is_file() and not self.has_finished:
+            command = f"leocod run --resume {shlex.quote(str(self.path))}"
+            raise InvalidRun(
+                f"{one_line(self.path)} has not finished: it has no results yet. Finish it with: {command}"
+            )
+
+    def describe_progress(self) -> str | None:
+        """Say after which step a run that has not finished was saved; None for one that has, and for a live run."""
+        saved = list_numbered(self.checkpoints, "step_", ".pt")
+        if self.has_finished or not saved or (self.path / "journal.jsonl").exists():
+            return None
+        return f"{one_line(self.path)} has not finished: this is what it had learnt after step {saved[-1][0] + 1}."
 
     def set_aside(self, used: Path | None, step: int) -> None:
         """Move files out of the way that are later than the checkpoint in use.
@@ -167,7 +191,13 @@ def _describe_content(path: Path) -> str:
         plug_in = describe_plugin(ema=options["ema"], pseudo_labels=options["pseudo_labels"])
         return (
             f"a run ({config['benchmark']['name']}, {config['strategy']['name']} {plug_in}, "
-            f"{config['labels']['per_step']} labelled frames a step, seed {config['seed']})"
+            f"{_describe_labels(config['labels'])}, seed {config['seed']})"
         )
     except (InvalidConfig, KeyError, TypeError):
         return "other files"
+
+
+def _describe_labels(labels: Mapping[str, Any]) -> str:
+    """Say how many frames of a step are labelled, where the budget is for a step."""
+    per_step = labels["per_step"]
+    return "labels by another budget" if per_step is None else f"{pluralize(per_step, 'labelled frame')} a step"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Hashable
 from typing import Any
 
@@ -13,6 +14,8 @@ DEEPEST = 32
 
 MOST_BITS = 128
 """Of a whole number. YAML has hexadecimal numbers of any length, and Python refuses to write out long ones."""
+
+LONG_NUMBER = f"a number of more than {MOST_BITS} bits, which nothing here needs"
 
 UNUSABLE = re.compile("[\0\ud800-\udfff]")
 """Characters that a quoted text can spell, but that no file system and no encoding takes."""
@@ -46,9 +49,11 @@ class StrictLoader(yaml.SafeLoader):
             raise
         # A date without such a day, a number without digits: PyYAML lets Python's own errors through.
         except Exception as error:
+            if _is_long_number(node):
+                raise _make_error(LONG_NUMBER, node) from error
             raise _make_error(f"'{str(node.value)[:60]}' is no {node.tag.rpartition(':')[2]}", node) from error
         if isinstance(value, int) and value.bit_length() > MOST_BITS:
-            raise _make_error(f"a number of more than {MOST_BITS} bits", node)
+            raise _make_error(LONG_NUMBER, node)
         if isinstance(value, str) and UNUSABLE.search(value):
             raise _make_error("a NUL, or half of a character, which no name and no path can have", node)
         return value
@@ -64,6 +69,11 @@ class StrictLoader(yaml.SafeLoader):
                 raise _make_error(f"the key '{key}' is there twice", key_node)
             keys.add(key)
         return super().construct_mapping(node, deep)
+
+
+def _is_long_number(node: yaml.Node) -> bool:
+    """Whether it is a whole number with more digits than Python reads."""
+    return node.tag == "tag:yaml.org,2002:int" and len(str(node.value)) > sys.get_int_max_str_digits()
 
 
 def _make_error(problem: str, place: yaml.Node | yaml.Event) -> yaml.MarkedYAMLError:

@@ -15,7 +15,7 @@ from PIL import ImageOps
 from leocod.errors import InvalidData
 from leocod.files.images import LARGEST, Image
 from leocod.files.paths import explain_absence
-from leocod.text import one_line
+from leocod.text import one_line, pluralize
 
 USUAL_RATE = Fraction(25)
 """Frames a second, where a file does not say."""
@@ -70,7 +70,7 @@ class VideoFile:
                 yield TimedImage(turn_upright(pixels, count_quarter_turns(frame)), stamp - first)
                 number += 1
         if self.damage is None and self.frames and number < self.frames:
-            self.damage = f"it says that it has {self.frames} frames"
+            self.damage = f"it says that it has {pluralize(self.frames, 'frame')}"
 
     def _decode_next(self, decoded: Iterator[Any], number: int, kind: str) -> tuple[Any, Image] | None:
         """Return the next frame and its pixels as they are stored; None at the end."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from leocod.errors import InvalidConfig
 from leocod.labelling.base import Labeller, LabellerOptions, LabelRequest, StreamInfo
+from leocod.text import pluralize
 
 
 class FixedOptions(LabellerOptions):
@@ -26,7 +27,8 @@ class FixedLabeller(Labeller):
         if chosen is None:
             raise InvalidConfig(
                 f"labels.name is 'fixed', but {stream.name if stream else 'the stream'} has no published choice of "
-                f"{self.options.per_step} frames a step. Use labels.name=random, or another labels.per_step."
+                f"{pluralize(self.options.per_step or 0, 'frame')} a step. "
+                "Use labels.name=random, or another labels.per_step."
             )
         self.chosen = chosen
 

@@ -9,6 +9,7 @@ from leocod.errors import InvalidData
 from leocod.live.book import GivenLabel, check_name
 from leocod.live.journal import Entry
 from leocod.live.session import LiveSession
+from leocod.text import pluralize
 
 
 class Corrections:
@@ -50,7 +51,7 @@ class Corrections:
                 f"learnt from it at step {label.step + 1}, and no state from before that step is kept any more."
             )
         steps = self.session.learning.step - int(state["step"])
-        return f"Label {label.number} is taken back. The detector learnt {steps} steps again without it."
+        return f"Label {label.number} is taken back. The detector learnt {pluralize(steps, 'step')} again without it."
 
     def _find_label(self, number: int | None) -> GivenLabel:
         with self.session.lock:

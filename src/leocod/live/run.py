@@ -30,6 +30,7 @@ from leocod.live.sources.opening import open_source
 from leocod.run.config import ExperimentConfig, load_mapping, load_run_config
 from leocod.run.environment import describe_environment, read_command_line
 from leocod.run.layers import overlay
+from leocod.run.working_directory import describe_working_directory
 
 JOURNAL = "journal.jsonl"
 
@@ -97,7 +98,7 @@ def serve(
         write_text(directory.config, stored.to_yaml())
         command = [hide_secrets(word) for word in read_command_line()]
         about = describe_environment(threads=config.threads, device=config.device, command=command)
-        write_json(directory.environment, about, indent=2)
+        write_json(directory.environment, about | describe_working_directory(path), indent=2)
         session = LiveSession(directory, stored, classes=classes, tell=messages.add)
 
         def open_again(stopped: Event) -> Source:

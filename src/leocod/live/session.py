@@ -29,6 +29,7 @@ from leocod.run.config import ExperimentConfig
 from leocod.run.experiment import Seeds
 from leocod.stream.budget import Budget
 from leocod.stream.questions import Questions
+from leocod.text import pluralize
 from leocod.types import Detections, Frame, Image
 
 
@@ -133,7 +134,7 @@ class LiveSession:
         for count, entry in enumerate(again, 1):
             self.learning.perform(entry)
             if count % 10 == 0:
-                self.tell("info", f"Learning again: {count} of {len(again)} steps.")
+                self.tell("info", f"Learning again: {count} of {pluralize(len(again), 'step')}.")
         self.learning.extend_classes()
 
     def note(self, entry: Entry) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from leocod.errors import InvalidConfig
+from leocod.errors import InvalidConfig, InvalidLabels
 from leocod.memory.budget import may_grow, select_expendable
 from leocod.memory.deck import Deck
 from leocod.memory.encoding import Encoding, Raw, count_bytes, encode_frame
@@ -85,7 +85,10 @@ class ReplayMemory:
         """Offer labelled frames. Each shelf decides for itself whether a frame takes one of its places."""
         for frame, labels in pairs:
             if labels.source != "human":
-                raise ValueError(f"Frame {frame.id} has {labels.source} labels: only a person's are remembered.")
+                raise InvalidLabels(
+                    f"Frame {frame.id} has {labels.source} labels: only a person's are remembered. "
+                    'Add step.labelled("human") to the memory, and not step.labelled().'
+                )
             self._offer(MemoryEntry(self._offered, frame, labels))
 
     def sample(self, count: int, *, per_class: int) -> list[LabelledFrame]:

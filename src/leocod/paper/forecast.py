@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from statistics import mean
+from statistics import mean, median
 
 from leocod.paper.cells import Cell
 from leocod.paper.plan import STANDARD, Plan
@@ -64,7 +64,8 @@ class Forecast:
                 elsewhere[find_kind(cell)].append(cell.earlier.seconds)
         self.basis = "by finished cells" if here else "by cells that ran elsewhere or with other threads"
         if here or elsewhere:
-            return {kind: mean(seconds) for kind, seconds in (here or elsewhere).items()}
+            # The median: a cell that ran while the machine was busy should not count for the others.
+            return {kind: median(seconds) for kind, seconds in (here or elsewhere).items()}
         config = load_mapping(self.plan.base)
         if set(find_changes(load_mapping(STANDARD), config)) - {"benchmark.steps", "seed"}:
             return {}

@@ -70,8 +70,8 @@ class PseudoLabelMonitor:
             return "Pseudo labels have recovered."
         frames, objects, pseudo_frames, found = map(sum, zip(*self._counts, strict=True))
         return (
-            f"Pseudo labels have collapsed: {found / pseudo_frames:.2f} a frame in the last {len(self._counts)} steps, "
-            f"where labelled frames show {objects / frames:.2f} objects."
+            f"Pseudo labels have collapsed: {found / pseudo_frames:.2f} a frame in the last "
+            f"{pluralize(len(self._counts), 'step')}, where labelled frames show {objects / frames:.2f} objects."
         )
 
     def _describe_errors(self) -> str:

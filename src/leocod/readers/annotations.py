@@ -31,6 +31,10 @@ NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 """A number as a text of a file."""
 
 
+FORM_NAMES: dict[BoxFormat, str] = {"xyxy": "x1, y1, x2, y2", "xywh": "x, y, width, height"}
+"""What the four numbers of a box are."""
+
+
 class Annotation(NamedTuple):
     """One object as a file describes it, before anything is checked."""
 
@@ -54,11 +58,16 @@ def make_labels(
             continue
         try:
             box, overhang = clip_box(parse_box(annotation.box, annotation.format), size)
+            if box is None:
+                raise ValueError(
+                    f"the box {show_box(annotation.box, annotation.format)} lies outside its frame of "
+                    f"{size[1]} x {size[0]} pixels."
+                )
         except ValueError as error:
             problems.add(record, str(error), "box")
             continue
         if overhang > ROUNDING:
-            what = f"the box {shorten(annotation.box)} sticks out of the frame and is clipped."
+            what = f"the box {show_box(annotation.box, annotation.format)} sticks out of the frame and is clipped."
             problems.add(record, what, "clipped box", breaks=False)
         number = classes[category]
         if number is not None:
@@ -79,15 +88,25 @@ def parse_box(value: Any, format: BoxFormat) -> Box:
     numbers = value if isinstance(value, list | tuple) and len(value) == 4 else ()
     # One comparison finds NaN, infinity and numbers that are too large.
     if not numbers or not all(type(number) in (int, float) and -FARTHEST < number < FARTHEST for number in numbers):
-        names = "x1, y1, x2, y2" if format == "xyxy" else "x, y, width, height"
-        raise ValueError(f"the box is {shorten(value)}: it should be four numbers, {names}, in pixels.")
+        raise ValueError(
+            f"the box is {show_box(value, format)}: it should be four numbers, {FORM_NAMES[format]}, in pixels."
+        )
     x1, y1, x2, y2 = numbers
     if format == "xywh":
         x2, y2 = x1 + x2, y1 + y2
     if not (x1 < x2 and y1 < y2):
         rule = "x1 < x2 and y1 < y2" if format == "xyxy" else "width and height above 0"
-        raise ValueError(f"the box is {shorten(value)}: it has no area; it should have {rule}.")
+        raise ValueError(f"the box is {show_box(value, format)}: it has no area; it should have {rule}.")
     return float(x1), float(y1), float(x2), float(y2)
+
+
+def show_box(value: Any, format: BoxFormat) -> str:
+    """Show a box in a message: as it stands in its file, where a person can find it, with the names of its numbers.
+
+    >>> show_box([1, 2, 30, 40], "xywh")
+    '[1, 2, 30, 40] (x, y, width, height)'
+    """
+    return f"{shorten(value)} ({FORM_NAMES[format]})" if isinstance(value, list | tuple) else shorten(value)
 
 
 def parse_number(text: str | None) -> float | int | str | None:
@@ -98,14 +117,13 @@ def parse_number(text: str | None) -> float | int | str | None:
     return int(number) if number.is_integer() else number
 
 
-def clip_box(box: Box, size: tuple[int, int]) -> tuple[Box, float]:
-    """Return the part of a box inside a frame, and how far it stuck out. A ValueError: nothing is inside."""
+def clip_box(box: Box, size: tuple[int, int]) -> tuple[Box | None, float]:
+    """Return the part of a box inside a frame, None where nothing is inside, and how far the box stuck out."""
     height, width = size
     x1, y1, x2, y2 = box
     clipped = (max(x1, 0.0), max(y1, 0.0), min(x2, float(width)), min(y2, float(height)))
-    if not (clipped[0] < clipped[2] and clipped[1] < clipped[3]):
-        raise ValueError(f"the box {shorten(list(box))} lies outside its frame of {width} x {height} pixels.")
-    return clipped, max(-x1, -y1, x2 - width, y2 - height, 0.0)
+    is_inside = clipped[0] < clipped[2] and clipped[1] < clipped[3]
+    return clipped if is_inside else None, max(-x1, -y1, x2 - width, y2 - height, 0.0)
 
 
 def _is_known(name: Any, classes: ClassNumbers) -> bool:

@@ -19,6 +19,8 @@ MOST = 20_000
 LONGEST = 200
 """Characters of a name."""
 
+EMPTY = "its name is empty. Give it a name."
+
 
 def explain_bad_name(name: str) -> str | None:
     """Say why a class cannot have this name; None when it can."""
@@ -26,6 +28,8 @@ def explain_bad_name(name: str) -> str | None:
         return f"its name has {len(name)} characters: at most {LONGEST} are read. Give it a shorter one."
     if any(unicodedata.category(letter) in CONTROL for letter in name):
         return "its name has a control character, or half of one that takes two. Give it a name that can be shown."
+    if not name.strip():
+        return EMPTY
     return None
 
 

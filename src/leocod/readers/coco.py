@@ -13,6 +13,7 @@ from leocod.files.documents import DATA
 from leocod.files.images import CURE, read_size
 from leocod.files.paths import Root, explain_absence
 from leocod.readers.annotations import Annotation, ClassNumbers, make_labels
+from leocod.readers.classes import EMPTY
 from leocod.readers.recording import Entry, FrameProblems, Instance, Problem, Problems, Report, raise_problem
 from leocod.text import natural_key, one_line, shorten
 from leocod.types import Labels
@@ -78,6 +79,8 @@ def parse_categories(records: Any, file: Path, key: str = "categories") -> dict[
             raise InvalidData(f"{one_line(file)}: two categories have the id {shorten(id)}.")
         if not isinstance(name, str):
             raise InvalidData(f"{one_line(file)}, category {shorten(id)}: its name is {shorten(name)}, no text.")
+        if not name.strip():
+            raise InvalidData(f"{one_line(file)}, category {shorten(id)}: {EMPTY}")
         names[id] = name
     if repeated := [name for name, count in Counter(names.values()).items() if count > 1]:
         raise InvalidData(

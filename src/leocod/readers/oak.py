@@ -12,10 +12,10 @@ from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.documents import DATA
 from leocod.files.images import CURE, SUFFIXES, read_size
 from leocod.files.paths import Root, explain_absence
-from leocod.readers.annotations import FARTHEST, Annotation, ClassNumbers, make_labels
+from leocod.readers.annotations import FARTHEST, Annotation, ClassNumbers, make_labels, show_box
 from leocod.readers.classes import choose_classes, explain_bad_name
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, raise_problem, split
-from leocod.text import natural_key, one_line, shorten, strip_file_name
+from leocod.text import natural_key, one_line, pluralize, shorten, strip_file_name
 from leocod.types import Labels
 
 PICTURES, LABELS, TEST_LABELS = "Raw", "Label", "Label_test"
@@ -166,7 +166,7 @@ def _report_unused_classes(frames: Sequence[OakFrame], names: Sequence[str], roo
     known = set(names)
     counts = Counter(name for frame in frames for name in frame.names - known)
     for name, count in sorted(counts.items()):
-        what = f"the class {shorten(name)}, in {count} frames, is not in the class list: it takes no part."
+        what = f"the class {shorten(name)}, in {pluralize(count, 'frame')}, is not in the class list: it takes no part."
         report(Problem(root, "", what, breaks=False, kind="unused class"))
 
 
@@ -206,7 +206,7 @@ def _list_annotations(objects: Sequence[Any], problems: FrameProblems) -> Iterat
             if all(type(value) in (int, float) and abs(value) < FARTHEST for value in box):
                 if box[0] > box[2] or box[1] > box[3]:
                     # OAK's own code does that, too.
-                    what = f"the corners of the box {shorten(box)} are swapped, and are put in order."
+                    what = f"the corners of the box {show_box(box, 'xyxy')} are swapped, and are put in order."
                     problems.add(record, what, "swapped box", breaks=False)
                 box = [min(box[0], box[2]), min(box[1], box[3]), max(box[0], box[2]), max(box[1], box[3])]
         yield Annotation(record, content.get("category"), box, "xyxy")

@@ -19,7 +19,7 @@ from av.video.reformatter import VideoReformatter
 from leocod.errors import InvalidData, InvalidFrame
 from leocod.files.videos import count_quarter_turns, open_video, turn_upright
 from leocod.readers.recording import Problem, Report, raise_problem
-from leocod.text import one_line
+from leocod.text import one_line, pluralize
 from leocod.types import Image
 
 
@@ -68,7 +68,7 @@ class VideoFrames:
     def image(self, number: int) -> Image:
         """The pixels of a frame."""
         if not 0 <= number < len(self):
-            raise IndexError(f"Frame {number} of {self.path}, which has {len(self)} frames.")
+            raise IndexError(f"Frame {number} of {self.path}, which has {pluralize(len(self), 'frame')}.")
         with self._lock:
             if self._last is not None and self._last[0] == number:
                 return self._last[1]
@@ -215,7 +215,7 @@ def _build_index(path: Path, report: Report) -> _Index:
     if not times or not all(size):
         raise InvalidData(f"{one_line(path)} has no frames that can be read.")
     if present < promised:
-        what = f"it ends early: {present} of {promised} frames are there. Copy it again."
+        what = f"it ends early: it has {present} of {pluralize(promised, 'frame')}. Copy it again."
         report(Problem(path, "", what, kind="file"))
     turns = _read_turns(path)
     size = size[::-1] if turns % 2 else size

@@ -14,7 +14,7 @@ from leocod.readers.classes import choose_classes, explain_bad_name
 from leocod.readers.recording import Entry, FrameProblems, Problem, Recording, Report, raise_problem
 from leocod.readers.voc_files import ANNOTATIONS, PICTURES, Place, VocFiles
 from leocod.readers.voc_objects import VocObject, parse_object, parse_size, parse_voc
-from leocod.text import one_line, shorten, strip_file_name
+from leocod.text import one_line, pluralize, shorten, strip_file_name
 from leocod.types import Labels
 
 
@@ -143,7 +143,7 @@ def _report_unused_classes(frames: Sequence[VocFrame], names: Sequence[str], roo
     known = set(names)
     for name in sorted({name for frame in frames for name in frame.names} - known):
         count = sum(name in frame.names for frame in frames)
-        what = f"the class {shorten(name)}, in {count} frames, is not in the class list: it takes no part."
+        what = f"the class {shorten(name)}, in {pluralize(count, 'frame')}, is not in the class list: it takes no part."
         report(Problem(root, "", what, breaks=False, kind="unused class"))
 
 

@@ -39,7 +39,8 @@ def draw_contact_sheet(
     scale: int = 3,
     longest: int | None = None,
 ) -> PillowImage.Image:
-    """One picture of many frames, row by row, each enlarged `scale` times, with thin boxes and class names.
+    """One picture of many frames, row by row, each enlarged `scale` times, with thin boxes, class names and, for
+    detections, scores.
 
     No side gets longer than `longest` pixels: large frames are made smaller instead.
     """
@@ -65,12 +66,13 @@ def _draw_panel(image: Image, marked: Labels | Detections, classes: Sequence[str
     height, width = (max(1, round(side * factor)) for side in image.shape[:2])
     panel = PillowImage.fromarray(image).resize((width, height), PillowImage.Resampling.BICUBIC)
     draw = ImageDraw.Draw(panel)
-    for box, number in zip(marked.boxes * factor, marked.classes, strict=True):
+    scores = [f" {score:.2f}" for score in marked.scores] if isinstance(marked, Detections) else [""] * len(marked)
+    for box, number, score in zip(marked.boxes * factor, marked.classes, scores, strict=True):
         left, top, right, bottom = (float(value) for value in box)
         colour = pick_class_colour(int(number))
         # A frame made smaller may leave less than a pixel of a box.
         draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour)
-        name = legible(classes[int(number)])[:LONGEST_NAME]
+        name = legible(classes[int(number)])[:LONGEST_NAME] + score
         font = _find_font(is_latin=all(ord(letter) < 256 for letter in name))
         text = draw.textbbox((0, 0), name, font=font)
         x = min(max(0.0, left), panel.width - text[2] - 2.0)

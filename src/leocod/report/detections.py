@@ -19,6 +19,7 @@ from leocod.files.run_directory import format_step
 from leocod.files.run_files import make_damage_error, read_json, read_lines
 from leocod.report.event_log import validate
 from leocod.report.schemas import LARGEST, LONGEST_LINE, StoredBox, TestedStep, TestFile
+from leocod.text import pluralize
 from leocod.types import Detections, Labels
 
 PREQUENTIAL = "prequential.jsonl"
@@ -123,7 +124,7 @@ def _check(boxes: Mapping[int, Labels] | Mapping[int, Detections], frames: Itera
         raise InvalidData(f"a box in frame {strangers[0]}, which is no test frame")
     highest = max((int(marked.classes.max()) for marked in boxes.values() if len(marked)), default=-1)
     if highest >= classes:
-        raise InvalidData(f"a box of class {highest + 1}, but there are {classes} classes")
+        raise InvalidData(f"a box of class {highest + 1}, but the run has {pluralize(classes, 'class')}")
 
 
 @contextmanager

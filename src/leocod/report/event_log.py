@@ -23,6 +23,7 @@ from leocod.report.schemas import (
     Started,
     Warned,
 )
+from leocod.text import pluralize
 
 Read = TypeVar("Read")
 
@@ -88,7 +89,9 @@ class EventLog:
         audited = (learned.audit.by_class if learned.audit else None) or {}
         stranger = max([*learned.present, *learned.labelled, *audited], default=-1)
         if stranger >= len(self.classes):
-            raise make_damage_error(file, f"{place}class {stranger}, but there are {len(self.classes)} classes")
+            raise make_damage_error(
+                file, f"{place}class {stranger}, but the run has {pluralize(len(self.classes), 'class')}"
+            )
         self.present[learned.step] = tuple(learned.present)
         self.labelled[learned.step] = tuple(learned.labelled)
         self.audits.pop(learned.step, None)

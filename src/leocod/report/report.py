@@ -128,7 +128,7 @@ def describe_run(run: Run) -> str:
     measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
-        f"{results.steps} steps{labels}{nested}, seed {results.seed}.{measured}"
+        f"{pluralize(results.steps, 'step')}{labels}{nested}, seed {results.seed}.{measured}"
     )
 
 

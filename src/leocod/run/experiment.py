@@ -29,6 +29,7 @@ from leocod.stream.added_labels import AddedLabels
 from leocod.stream.base import Steps
 from leocod.stream.recorded import Stream, describe_stream
 from leocod.stream.reshuffled import Reshuffled
+from leocod.text import pluralize
 from leocod.training import distributed
 from leocod.types import Frame, Labels
 from leocod.weights.names import find_row
@@ -179,11 +180,13 @@ def wrap(
     return OpenClasses(learner, classes) if config.classes == "open" else learner
 
 
-def name_run(config: ExperimentConfig) -> str:
-    """What a run's directory is called when nobody says."""
+def name_run(config: ExperimentConfig, steps: int | None = None) -> str:
+    """What a run's directory is called when nobody says; with the length of the stream, if one is given."""
     plugin = _name_plugin(config)
     diagnosis = f"-{config.diagnosis}" if config.diagnosis else ""
-    name = f"{config.benchmark.name}-{config.strategy.name}{plugin}-{_name_budget(config)}-seed{config.seed}{diagnosis}"
+    length = "" if steps is None else f"-{pluralize(steps, 'step').replace(' ', '')}"
+    budget = f"{_name_budget(config)}{length}"
+    name = f"{config.benchmark.name}-{config.strategy.name}{plugin}-{budget}-seed{config.seed}{diagnosis}"
     return name.replace(":", ".")
 
 

@@ -30,6 +30,7 @@ from leocod.networks.base import fork_rng
 from leocod.networks.two_stage import TwoStage
 from leocod.run.allocation import keep_memory
 from leocod.settings import Settings
+from leocod.text import pluralize
 from leocod.types import LabelledFrame
 from leocod.weights import save_weights
 
@@ -88,7 +89,7 @@ def pretrain(options: PretrainOptions, out: Path, *, tell: Callable[[str], None]
         "unseen_ap50": f"{ap50:.2f}",
     }
     save_weights(out, folded, options.classes, about)
-    tell(f"{out}: AP50 {ap50:.1f} on {len(unseen.test)} frames of a world that it has not seen.")
+    tell(f"{out}: AP50 {ap50:.1f} on {pluralize(len(unseen.test), 'frame')} of a world that it has not seen.")
     return ap50
 
 

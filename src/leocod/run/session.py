@@ -32,8 +32,11 @@ from leocod.run.record.guard import Guard
 from leocod.run.record.labels import LabelRecord
 from leocod.run.record.results import ResultsFile
 from leocod.run.record.samples import Samples
+from leocod.run.remarks import list_remarks
+from leocod.run.working_directory import describe_working_directory
 from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
+from leocod.text import pluralize
 from leocod.training import distributed
 
 logger = logging.getLogger(__name__)
@@ -47,7 +50,11 @@ def run_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = 
 
     Of several processes that train as one, the first one writes; the others return None.
     """
-    return _start(build(config).parts, out, lambda info: [*sinks, *config.build_sinks(info)])
+    experiment = build(config)
+    if not distributed.rank():
+        for remark in list_remarks(experiment):
+            logger.warning("%s", remark)
+    return _start(experiment.parts, out, lambda info: [*sinks, *config.build_sinks(info)])
 
 
 def resume_experiment(config: ExperimentConfig, out: Path, sinks: Sequence[Sink] = ()) -> Results | None:
@@ -95,7 +102,7 @@ def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> Results | None:
         refuse_if_taken(out)
         write_text(directory.config, _to_yaml(parts))
         about = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
-        write_json(directory.environment, about, indent=2)
+        write_json(directory.environment, about | describe_working_directory(out), indent=2)
         return _run(parts, directory, make_sinks)
 
 
@@ -220,10 +227,15 @@ def _refuse_other_data(parts: Parts, path: Path, state: Mapping[str, Any]) -> No
     now = len(parts.evaluator.classes), parts.stream.length
     if list(parts.evaluator.classes) != list(state["classes"]) or before != now:
         raise InvalidRun(
-            f"The run cannot be resumed: its data have changed since {path}. There were {before[0]} classes and "
-            f"{before[1]} steps; now there are {now[0]} classes and {now[1]} steps, or other names. Put the data back, "
+            f"The run cannot be resumed: its data have changed since {path}. It had {_count(*before)}; "
+            f"now it has {_count(*now)}, or other names. Put the data back, "
             "or start a new run."
         )
+
+
+def _count(classes: int, steps: int | None) -> str:
+    length = "a stream of unknown length" if steps is None else pluralize(steps, "step")
+    return f"{pluralize(classes, 'class')} and {length}"
 
 
 def _restore_known_classes(parts: Parts, state: Mapping[str, Any]) -> Parts:

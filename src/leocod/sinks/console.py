@@ -62,7 +62,7 @@ class ConsoleProgress(BaseSink):
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             length = "a stream of unknown length" if event.steps is None else pluralize(event.steps, "step")
-            title = f"{event.name}: {length}, {pluralize(len(event.classes), 'class', 'classes')}"
+            title = f"{event.name}: {length}, {pluralize(len(event.classes), 'class')}"
             self.console.print(title, highlight=False, markup=False)
             if event.first_step:
                 self.console.print(f"resumed after step {event.first_step}", highlight=False)
@@ -85,7 +85,11 @@ class ConsoleProgress(BaseSink):
         elif isinstance(event, Evaluated):
             ap = f"{event.ap_name} {_show_mean(event.ap_by_class)}"
             self._progress.update(self._task, ap=ap)
-            on = f"on {len(event.detections)} test frames" if event.detections else "because there is no test frame"
+            on = (
+                f"on {pluralize(len(event.detections), 'test frame')}"
+                if event.detections
+                else "because there is no test frame"
+            )
             also = "".join(f", {_show_mean(one)} on those of {name}" for name, one in event.also.items())
             self.console.print(f"step {event.step + 1}: {ap} {on}{also}", highlight=False, markup=False)
 
@@ -118,11 +122,13 @@ def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     nested = " (nested)" if results.labels_nested else ""
-    labels = "" if results.labels_per_step is None else f", {results.labels_per_step} labelled frames a step{nested}"
+    labels = ""
     if results.is_short_of_labels:
         labels = (
             f", {pluralize(results.labelled_frames, 'labelled frame')} in {pluralize(results.steps, 'step')}{nested}"
         )
+    elif results.labels_per_step is not None:
+        labels = f", {pluralize(results.labels_per_step, 'labelled frame')} a step{nested}"
     title = f"{results.benchmark}, {results.strategy} {plug_in}{labels}"
     if results.diagnosis:
         title += f"\n[yellow]Diagnosis: {results.diagnosis}. Not a result of the method.[/yellow]"
@@ -134,7 +140,7 @@ def results_table(results: Results) -> Group:
     for name, retested in results.also.items():
         before, after = ("–" if ap is None else f"{ap:.1f}" for ap in (retested.start.ap, retested.evaluations[-1].ap))
         table.add_row(Text(f"on the test frames of {name}, before and after"), Text(f"{before}, {after}"))
-    boxes = "" if results.labelled_boxes is None else f", {results.labelled_boxes} boxes"
+    boxes = "" if results.labelled_boxes is None else f", {pluralize(results.labelled_boxes, 'box')}"
     table.add_row("labelled frames", f"{results.labelled_frames}{boxes}")
     if results.labelling_seconds is not None:
         table.add_row("a person's time for them", f"{results.labelling_seconds / 60:.0f} min")
@@ -146,5 +152,5 @@ def results_table(results: Results) -> Group:
     if results.warnings:
         table.add_row("warnings, see the report", f"{results.warnings}")
     table.add_row("frames kept", f"{(results.memory_bytes or 0) / 1e6:.1f} MB")
-    table.add_row("time", f"{results.seconds:.0f} s for {results.steps} steps")
+    table.add_row("time", f"{results.seconds:.0f} s for {pluralize(results.steps, 'step')}")
     return Group(title, table)

@@ -24,6 +24,7 @@ from leocod.memory.options import MemorySettings
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
+from leocod.text import pluralize
 from leocod.training import distributed
 from leocod.training.batch import Batch, average_losses
 from leocod.training.gradients import (
@@ -94,7 +95,8 @@ class Strategy:
         before = self.trained_state()
         try:
             updates = [self.update(batch) for batch in self.batches(step)]
-            self.remember(step)
+            # Without pseudo labels: what must not be remembered is not in what the hook receives.
+            self.remember(step.keep_source("human"))
         except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
@@ -287,7 +289,7 @@ class ReplayStrategy(MemoryStrategy):
         if self.options.replay_per_step > most:
             raise InvalidConfig(
                 f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to {most}, "
-                f"{each} for each of {classes} classes (memory_per_class, replay_per_class)."
+                f"{each} for each of {pluralize(classes, 'class')} (memory_per_class, replay_per_class)."
             )
 
     def sample_replay(self) -> list[LabelledFrame]:

@@ -95,6 +95,7 @@ def test_a_file_that_is_no_text_and_a_link_to_elsewhere_are_noted(a_set):
         ("data.yaml", "names: [", "cannot be read"),
         ("data.yaml", "names: &a [*a]", "cannot be read"),
         ("classes.txt", "mug\n\nbook\n", "line 2: it is empty"),
+        ("data.yaml", "names: [mug, '']\n", "class 1 under 'names': its name is empty"),
     ],
 )
 def test_a_list_that_names_no_classes_is_refused(a_set, name, text, said):

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from leocod.errors import InvalidData
 from leocod.files.documents import DATA
 from leocod.files.images import SUFFIXES
+from leocod.readers.annotations import show_box
 from leocod.readers.coco import is_id, read_stated_size
 from leocod.readers.labels.base import (
     LabelledImage,
@@ -126,7 +127,7 @@ def _parse_result(result: Mapping[str, Any], record: str, image: LabelledImage) 
     percents = [value.get(key) for key in ("x", "y", "width", "height")]
     labels = value.get("rectanglelabels")
     if not all(type(number) in (int, float) and abs(number) < 1e6 for number in percents):
-        what = f"its box is {shorten(percents)}: it should be x, y, width and height in percent."
+        what = f"the box is {show_box(percents, 'xywh')}: it should be four numbers, in percent."
         image.notes.add(record, what, "box")
     elif not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str):
         what = f"its rectanglelabels are {shorten(labels)}: it should have one, the name of its class."

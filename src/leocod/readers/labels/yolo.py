@@ -10,6 +10,7 @@ from leocod.errors import InvalidConfig, InvalidData
 from leocod.files.documents import DATA, parse_yaml
 from leocod.files.paths import Root
 from leocod.readers.annotations import parse_number
+from leocod.readers.classes import EMPTY
 from leocod.readers.labels.base import LabelledImage, LabelledObject, LabelSet, count_left_out, list_files
 from leocod.readers.recording import Report
 from leocod.readers.voc_objects import LARGEST_FRAME
@@ -71,6 +72,8 @@ def _read_yaml_list(file: Path) -> dict[int, str]:
         names = dict(enumerate(names))
     if not isinstance(names, dict) or not all(type(number) is int for number in names):
         raise InvalidData(f"{one_line(file)}: its names are {shorten(names)}: they should be a list of class names.")
+    if empty := [number for number, name in names.items() if name is None or not str(name).strip()]:
+        raise InvalidData(f"{one_line(file)}, class {empty[0]} under 'names': {EMPTY}")
     # A class may be called 7, or yes.
     return {number: str(names[number]) for number in sorted(names)}
 

@@ -8,6 +8,7 @@ from typing import Any
 from leocod.errors import Diverged
 from leocod.events import Event, StepLearned
 from leocod.sinks.base import BaseSink
+from leocod.text import pluralize
 
 
 class Guard(BaseSink):
@@ -28,8 +29,9 @@ class Guard(BaseSink):
         """Raise once there are too many."""
         if self._in_a_row >= self.most:
             raise Diverged(
-                f"Nothing could be learnt in {self._in_a_row} steps in a row, the last being {self._last}. The learner "
-                "is as it was before them. A lower learning rate, or precision float32, may help."
+                f"Nothing could be learnt in {pluralize(self._in_a_row, 'step')} in a row, the last being "
+                f"{self._last}. The learner is as it was before them. "
+                "A lower learning rate, or precision float32, may help."
             )
 
     def state_dict(self) -> dict[str, Any]:
