@@ -85,3 +85,18 @@ def test_another_error_stays_as_it_is(started: RunDirectory) -> None:
         explain_lost_paths(started, CONFIG, "run --resume"),
     ):
         raise InvalidData("The disk is full.")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"benchmark": {"name": "video", "source": ["data/kitchen.mp4", "data/hall.mp4"]}},
+        {"evaluate": {"also": ["data/kitchen.mp4"], "metrics": ["fap"]}},
+        {"new_labels_since": "data/kitchen.mp4"},
+    ],
+)
+def test_every_key_that_may_hold_paths_is_looked_at(started: RunDirectory, config: dict[str, Any]) -> None:
+    here = Path.cwd()
+
+    with change_to_start(started, config):
+        assert Path.cwd() == here.parent / "project"

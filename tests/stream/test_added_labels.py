@@ -8,8 +8,8 @@ import pytest
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidData
-from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.stream.added_labels import AddedLabels, KnownLabels
+from leocod.stream.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.types import Labels
 
 CLASSES = ("mug", "book", "car")

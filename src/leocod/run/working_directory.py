@@ -60,11 +60,12 @@ def explain_lost_paths(directory: RunDirectory, config: Mapping[str, Any], comma
 
 def find_lost_paths(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Options that could be relative paths, and lead nowhere from here."""
-    for part in ("benchmark", "labels", "detector"):
-        for key, value in list_leaves(config.get(part) or {}, part):
-            could_be = isinstance(value, str) and value and "\0" not in value and key != f"{part}.name"
-            if could_be and not Path(value).is_absolute() and not Path(value).exists():
-                yield key, value
+    for part in ("benchmark", "labels", "detector", "evaluate", "new_labels_since"):
+        for key, leaf in list_leaves(config.get(part) or {}, part):
+            for value in leaf if isinstance(leaf, list | tuple) and key != "evaluate.metrics" else [leaf]:
+                could_be = isinstance(value, str) and value and "\0" not in value and key != f"{part}.name"
+                if could_be and not Path(value).is_absolute() and not Path(value).exists():
+                    yield key, value
 
 
 def _read_start(directory: RunDirectory) -> Path | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leocod.benchmarks.base import Benchmark
 from leocod.errors import InvalidData, InvalidFrame
-from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
+from leocod.stream.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.text import pluralize
 from leocod.types import Frame, LabelledFrame, Labels
 

@@ -9,9 +9,9 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.events import RunStarted, StepLearned
 from leocod.files.run_directory import RunDirectory
-from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.run.record.given_labels import GivenLabels, read_given_labels
 from leocod.stream.added_labels import KnownLabels
+from leocod.stream.fingerprints import fingerprint_frame, fingerprint_labels
 
 STARTED = RunStarted("a run", ("mug", "book", "car"), 9, 0)
 

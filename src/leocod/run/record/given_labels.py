@@ -15,9 +15,9 @@ from leocod.errors import InvalidRun
 from leocod.events import Event, RunStarted, StepLearned
 from leocod.files.atomic import write_json
 from leocod.files.run_directory import RunDirectory
-from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.sinks.base import BaseSink
 from leocod.stream.added_labels import KnownLabels
+from leocod.stream.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.types import Frame
 
 Fingerprint = Annotated[int, Field(ge=-(2**63), lt=2**63)]

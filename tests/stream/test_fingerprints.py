@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from leocod.labelling.fingerprints import fingerprint_frame, fingerprint_labels
+from leocod.stream.fingerprints import fingerprint_frame, fingerprint_labels
 from leocod.types import Labels
 
 
