@@ -156,6 +156,8 @@ def _run_server(service: LiveService, access: Access, bound: socket.socket) -> N
         # Pictures are compressed already.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
+        # Nothing is done by it here, and when it is cancelled by Ctrl-C, it prints a traceback.
+        lifespan="off",
     )
     # When it has shut down, uvicorn sends itself the signal that ended it: what comes after must still be done.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
