@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import json
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
@@ -46,6 +47,7 @@ ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "h3", "p", "b", "div", "span", "br",
     "i", "section", "figure", "figcaption", "details", "summary", "pre", "table", "thead", "tbody", "tr", "th",
     "td", "svg", "g", "defs", "path", "use", "text", "rect", "image", "clippath", "ul", "li",
+    "nav", "ol", "a",
 }  # fmt: skip
 ATTRIBUTES = {
     "aria-label", "charset", "class", "clip-path", "content", "d", "font-size", "height", "href", "http-equiv",
@@ -131,6 +133,13 @@ def test_no_element_and_no_attribute_comes_out_of_a_name(page: str) -> None:
     assert found.elements - ELEMENTS == set()
     assert found.attributes - ATTRIBUTES == set()
     assert found.open == []
+
+
+def test_no_link_leads_out_of_the_page(page: str) -> None:
+    links = re.findall(r"<a\b[^>]*>", page)
+
+    assert links
+    assert [link for link in links if not re.fullmatch(r'<a href="#[a-z0-9-]+">', link)] == []
 
 
 def test_every_name_can_be_read_in_full(page: str) -> None:

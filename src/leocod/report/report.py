@@ -16,6 +16,7 @@ from leocod.report.page import render_template
 from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
 from leocod.report.reading import Run
 from leocod.report.sections import make_sections
+from leocod.report.summary import summarise
 from leocod.report.tables import list_class_rows, list_memory_rows
 from leocod.text import describe_plugin, pluralize
 
@@ -99,6 +100,7 @@ def render(runs: Sequence[Run]) -> str:
             for number, run in enumerate(runs)
         ],
         warning=find_differences(runs),
+        summary=summarise(runs[0]) if len(runs) == 1 else [],
         sections=make_sections(runs),
         memory_rows=list_memory_rows(runs),
         albums=collect_albums(runs),

@@ -1,0 +1,133 @@
+"""What a reader with two minutes wants to know: what was learnt, what it cost, what was lost, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from leocod.report.reading import Run
+from leocod.text import pluralize
+
+MOST_NAMED = 4
+"""Classes that a sentence names."""
+FALL = 5.0
+"""Points of AP that a class must have fallen from its best to be called forgotten."""
+FEW_FRAMES = 10
+"""Labelled frames of a class below which there are too few."""
+MANY_LABELS = 20
+"""Pseudo labels of a class from which it can be said that they are mostly wrong."""
+RISE = 1.0
+"""Points between the last two evaluations from which AP still rises."""
+FULL_OF = 0.5
+"""Share of the memory's frames from which it is full of one class."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A heading and its sentences."""
+
+    heading: str
+    sentences: tuple[str, ...]
+
+
+def summarise(run: Run) -> list[Paragraph]:
+    """The first screen of a run's report."""
+    return [
+        Paragraph("What was learnt", tuple(_tell_learnt(run))),
+        Paragraph("What was forgotten", tuple(_tell_forgotten(run))),
+        Paragraph(
+            "What to do next", tuple(_advise(run)) or ("Nothing stands out. More of the stream, or more labels.",)
+        ),
+    ]
+
+
+def _tell_learnt(run: Run) -> Iterator[str]:
+    name, evaluations = run.results.definitions.ap_name, run.results.evaluations
+    if not evaluations or evaluations[-1].ap is None:
+        yield "Nothing was tested, so nothing can be said."
+        return
+    first = run.results.start
+    began = (
+        (first.ap, "before the first step") if first else (evaluations[0].ap, f"after step {evaluations[0].step + 1}")
+    )
+    from_start = "" if began[0] is None or len(evaluations) + bool(first) < 2 else f", {began[0]:.1f} {began[1]}"
+    yield f"{name} is {evaluations[-1].ap:.1f} at the end{from_start}."
+    last = _last_by_class(run)
+    ordered = sorted(last, key=lambda one: -last[one])
+    if len(ordered) > 2 * MOST_NAMED:
+        yield f"Best: {_list_points(ordered[:MOST_NAMED], last)}. Worst: {_list_points(ordered[-MOST_NAMED:], last)}."
+
+
+def _tell_forgotten(run: Run) -> Iterator[str]:
+    if len(run.table) < 2 or not run.single_pass:
+        yield "There is no time over which anything could be forgotten."
+        return
+    best, last = _best_by_class(run), _last_by_class(run)
+    fallen = sorted((one for one in last if best[one] - last[one] >= FALL), key=lambda one: last[one] - best[one])
+    if not fallen:
+        yield f"No class is {FALL:g} points or more below its best."
+        return
+    shown = [f"{one} ({best[one]:.0f} → {last[one]:.0f}{_tell_last_seen(run, one)})" for one in fallen[:MOST_NAMED]]
+    more = f" and {len(fallen) - MOST_NAMED} more" if len(fallen) > MOST_NAMED else ""
+    yield f"{FALL:g} points or more below their best: {', '.join(shown)}{more}."
+
+
+def _tell_last_seen(run: Run, name: str) -> str:
+    seen = np.flatnonzero(run.presence[:, run.classes.index(name)])
+    return f", last seen at step {seen[-1] + 1}" if len(seen) else ""
+
+
+def _advise(run: Run) -> Iterator[str]:
+    last, held = _last_by_class(run), run.memory.by_class if run.memory else {}
+    mean = float(np.mean(list(last.values()))) if last else 0.0
+    few = [one for one in last if one in held and held[one].seen < FEW_FRAMES and last[one] < mean]
+    if few:
+        counted = [f"{one} ({pluralize(held[one].seen, 'labelled frame')})" for one in few]
+        yield f"Label more frames with {_list(counted)}: there are few, and the detector is below its mean there."
+    if wrong := list(_list_wrong(run)):
+        yield (
+            f"Pseudo labels of {_list(wrong)} are mostly wrong: label these classes, or raise "
+            "efficient_cls.score_threshold."
+        )
+    if (
+        run.memory
+        and (full := [one for one in held if held[one].frames > FULL_OF * run.memory.frames])
+        and len(held) > 2
+    ):
+        yield f"The memory is mostly full of {_list(full)}: strategy.memory_store=balanced gives each class its share."
+    if untested := [name for name in run.classes if name not in last] if last else []:
+        yield f"No test frame shows {_list(untested)}, so nobody knows how well it is detected."
+    points = [one.ap for one in run.results.evaluations if one.ap is not None]
+    if len(points) > 1 and points[-1] - points[-2] >= RISE:
+        yield f"{run.results.definitions.ap_name} still rises at the end: more of the stream would help."
+
+
+def _list_wrong(run: Run) -> Iterator[str]:
+    """Classes whose pseudo labels are mostly wrong."""
+    counts = run.audit.by_class if run.judged_audits else None
+    for number, count in sorted((counts or {}).items()):
+        if number < len(run.classes) and count.labels >= MANY_LABELS and 2 * count.right < count.labels:
+            yield f"{run.classes[number]} ({count.right} of {count.labels} right)"
+
+
+def _last_by_class(run: Run) -> dict[str, float]:
+    """AP at the end, of the classes that are tested."""
+    evaluations = run.results.evaluations
+    by_class = evaluations[-1].ap_by_class if evaluations else {}
+    return {name: ap for name, ap in by_class.items() if ap is not None}
+
+
+def _best_by_class(run: Run) -> dict[str, float]:
+    best = np.max(np.nan_to_num(run.table), axis=0)
+    return dict(zip(run.classes, best.tolist(), strict=True))
+
+
+def _list_points(names: list[str], points: dict[str, float]) -> str:
+    return ", ".join(f"{name} {points[name]:.0f}" for name in names)
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

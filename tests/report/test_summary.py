@@ -1,0 +1,99 @@
+"""The first screen says what was learnt, what was forgotten and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leocod.evaluation.results import Results
+from leocod.events import ClassCounts, PseudoLabelAudit
+from leocod.report.reading import Run
+from leocod.report.schemas import Held, Memory
+from leocod.report.summary import summarise
+
+MakeRun = Callable[..., Path]
+
+
+@pytest.fixture
+def run(a_run: MakeRun) -> Run:
+    return Run.load(a_run())
+
+
+def tell(run: Run) -> dict[str, str]:
+    return {one.heading: " ".join(one.sentences) for one in summarise(run)}
+
+
+def with_points(run: Run, *rows: dict[str, float | None], start: float | None = None) -> Run:
+    """The same run with these evaluations, ten steps apart."""
+    evaluations: list[dict[str, Any]] = []
+    for number, row in enumerate(rows, start=1):
+        known = [ap for ap in row.values() if ap is not None]
+        evaluations.append({"step": 10 * number - 1, "ap": sum(known) / len(known), "ap_by_class": row})
+    content = run.results.model_dump() | {"evaluations": evaluations}
+    if start is not None:
+        content["start"] = {"ap": start, "ap_by_class": {}}
+    return replace(run, results=Results.model_validate(content))
+
+
+def test_it_says_how_far_it_came(run: Run) -> None:
+    rows = {"mug": 10.0, "laptop": 20.0}, {"mug": 30.0, "laptop": 50.0}
+
+    assert tell(with_points(run, *rows))["What was learnt"] == "AP50 is 40.0 at the end, 15.0 after step 10."
+    started = tell(with_points(run, *rows, start=4.25))
+    assert started["What was learnt"] == "AP50 is 40.0 at the end, 4.2 before the first step."
+    assert tell(with_points(run, rows[1]))["What was learnt"] == "AP50 is 40.0 at the end."
+
+
+def test_it_names_what_fell_from_its_best_and_when_it_was_last_there(run: Run) -> None:
+    fallen = with_points(run, {"mug": 40.0, "laptop": 20.0}, {"mug": 30.0, "laptop": 19.0})
+
+    assert "points or more below their best: mug (40 → 30, last seen at step" in tell(fallen)["What was forgotten"]
+    assert "laptop" not in tell(fallen)["What was forgotten"]
+    kept = with_points(run, {"mug": 40.0}, {"mug": 39.0})
+    assert tell(kept)["What was forgotten"] == "No class is 5 points or more below its best."
+
+
+def test_classes_with_few_labels_are_to_be_labelled(run: Run) -> None:
+    memory = Memory(bytes=9, frames=12, by_class={"mug": Held(frames=3, seen=3), "laptop": Held(frames=5, seen=80)})
+    poor = replace(with_points(run, {"mug": 10.0, "laptop": 60.0}, {"mug": 10.0, "laptop": 60.0}), memory=memory)
+
+    assert "Label more frames with mug (3 labelled frames)" in tell(poor)["What to do next"]
+
+
+def test_classes_whose_pseudo_labels_are_mostly_wrong_are_named(run: Run) -> None:
+    counts = {0: ClassCounts(40, 10, 50), 1: ClassCounts(40, 30, 50), 2: ClassCounts(5, 0, 9)}
+    audited = replace(run, audits={3: PseudoLabelAudit(9, 85, 40, 109, counts)})
+
+    advice = tell(audited)["What to do next"]
+
+    assert "Pseudo labels of mug (10 of 40 right) are mostly wrong" in advice
+    assert "laptop (" not in advice
+
+
+def test_a_memory_that_is_full_of_one_class_is_told(run: Run) -> None:
+    held = {"mug": Held(frames=9, seen=99), "laptop": Held(frames=1, seen=20), "plant": Held(frames=1, seen=20)}
+
+    advice = tell(replace(run, memory=Memory(bytes=9, frames=11, by_class=held)))["What to do next"]
+
+    assert "The memory is mostly full of mug" in advice
+
+
+def test_what_nobody_tests_and_what_still_rises_is_told(run: Run) -> None:
+    rising = with_points(run, {"mug": 10.0, "never tested": None}, {"mug": 20.0, "never tested": None})
+
+    advice = tell(rising)["What to do next"]
+
+    assert "No test frame shows laptop" in advice
+    assert "and 1 more, so nobody knows" in advice
+    assert "AP50 still rises at the end" in advice
+
+
+def test_a_run_without_a_test_says_so(run: Run) -> None:
+    untested = replace(run, results=Results.model_validate(run.results.model_dump() | {"evaluations": []}))
+
+    assert tell(untested)["What was learnt"] == "Nothing was tested, so nothing can be said."
+    assert tell(untested)["What was forgotten"].startswith("There is no time")
