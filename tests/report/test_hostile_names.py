@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import json
+import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
