@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
+from markupsafe import escape
 
+from leocod.evaluation.results import Results
 from leocod.report.figures import (
     COLOURS,
     average_neighbours,
     draw_axes,
     draw_bars,
     draw_heat_map,
+    draw_precision_over_time,
     draw_precision_when_away,
     find_spans,
     shorten_name,
@@ -122,3 +126,23 @@ def test_many_runs_are_told_apart() -> None:
 
     assert len(COLOURS) >= 9
     assert len({(one["color"], one["marker"]) for one in lines}) == len(lines)
+
+
+def test_a_thin_line_says_of_which_class_it_is(a_run):
+    run = Run.load(a_run())
+
+    svg = draw_precision_over_time([run])
+
+    names = re.findall(r'<g class="class"><title>(.*?)</title><path d="[^"]+"', svg)
+    assert names == [str(escape(name)) for name in run.classes[:-1]]
+    assert 'id="class-' not in draw_precision_over_time([run, run])
+
+
+def test_what_was_known_before_the_first_step_is_drawn_at_step_0(a_run):
+    run = Run.load(a_run())
+    start = {"ap": 5.0, "ap_by_class": dict.fromkeys(run.classes, 5.0)}
+    known = replace(run, results=Results.model_validate(run.results.model_dump() | {"start": start}))
+
+    points = [re.findall(r'class="near" d="([^"]+)"', draw_precision_over_time([one]))[0] for one in (run, known)]
+
+    assert points[1].count("L") == points[0].count("L") + 1

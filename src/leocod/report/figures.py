@@ -110,9 +110,13 @@ def draw_precision_over_time(runs: Sequence[Run]) -> Markup:
     def draw(axes: Axes) -> None:
         for number, run in enumerate(runs):
             learnt = np.array(run.evaluated_steps) + 1
+            table = run.table
+            if run.history.start is not None:
+                learnt, table = np.array([0, *learnt]), np.vstack([run.history.start, table])
             if len(runs) == 1:
-                axes.plot(learnt, run.table, color=PALE, linewidth=0.7)
-            axes.plot(learnt, cap_over_time(run.table), **style_line(number), markersize=4)
+                for category, line in enumerate(axes.plot(learnt, table, color=PALE, linewidth=0.7)):
+                    line.set_gid(f"class-{category}")
+            axes.plot(learnt, cap_over_time(table), **style_line(number), markersize=4)
         top = max(LOWEST_TOP, axes.get_ylim()[1])
         axes.set(xlabel="steps learnt", ylabel=f"{name_ap(runs)} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
@@ -121,7 +125,18 @@ def draw_precision_over_time(runs: Sequence[Run]) -> Markup:
         else:
             axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
 
-    return draw_axes(f"{name_ap(runs)} over time", 3.4, draw)
+    return name_classes(draw_axes(f"{name_ap(runs)} over time", 3.4, draw), runs[0].classes)
+
+
+def name_classes(svg: Markup, classes: Sequence[str]) -> Markup:
+    """Let each line of a class say its name where somebody points at it, or near it: it is thin."""
+
+    def name(found: re.Match[str]) -> str:
+        title = Markup("<title>{}</title>").format(classes[int(found["number"])])
+        return f'<g class="class">{title}{found["path"]}<path class="near" d="{found["places"]}"/>'
+
+    line = r'<g id="class-(?P<number>\d+)">\s*(?P<path><path d="(?P<places>[^"]*)"[^>]*/>)'
+    return Markup(re.sub(line, name, svg))
 
 
 def draw_heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:

@@ -55,6 +55,8 @@ def show_over_time(runs: Sequence[Run]) -> Section:
         return Section(title, note, missing="There was no evaluation.")
     if not any(figures.list_tested_classes(run) for run in runs):
         return Section(title, note, missing="No class has a test box.")
+    if len(runs) == 1:
+        note += " Point at a thin line to see which class it is."
     return Section(title, note, (("", figures.draw_precision_over_time(runs)),))
 
 
