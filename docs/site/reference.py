@@ -50,7 +50,7 @@ def list_option_pages() -> str:
 def write_run_directory() -> str:
     """The files of a run directory, one row each."""
     lines = (inspect.getdoc(run_directory) or "").split("\n\n")[1].splitlines()
-    rows = (re.split(r"\s{2,}|(?<=\S)\s(?=the same)", line, maxsplit=1) for line in lines)
+    rows = (line.split(maxsplit=1) for line in lines)
     return "\n".join(["| file | what it holds |", "| --- | --- |", *(f"| `{name}` | {text} |" for name, text in rows)])
 
 
@@ -60,10 +60,11 @@ def write_schema() -> str:
 
 
 def write_results() -> str:
-    """The keys of results.json, one row each."""
+    """The keys of results.json, one row each, and where the schema is."""
     properties = Results.model_json_schema(mode="serialization")["properties"]
     rows = [f"| `{key}` | {_name_type(value)} | {_help(key)} |" for key, value in properties.items()]
-    return "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows])
+    schema = "The whole form, with every inner object, is a JSON schema: [results.schema.json](results.schema.json)."
+    return "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows, "", schema])
 
 
 def list_public_names(stub: Path) -> dict[str, list[tuple[str, str]]]:

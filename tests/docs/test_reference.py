@@ -12,7 +12,7 @@ import typer.main
 import leocod
 from leocod.cli.main import app
 from leocod.evaluation.metrics.base import METRICS
-from leocod.evaluation.results import Results
+from leocod.evaluation.results import Evaluation, Results
 from leocod.files.run_directory import RunDirectory
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import CHOICES, Choice, SinkChoice
@@ -94,7 +94,8 @@ def test_the_schema_of_results_has_every_key_and_the_page_explains_it() -> None:
 
     assert schema["properties"].keys() == Results.model_fields.keys()
     assert [key for key in Results.model_fields if f"| `{key}` |" not in page] == []
-    assert {line.count("|") for line in page.splitlines()} == {4}
+    assert {line.count("|") for line in page.splitlines() if line.startswith("|")} == {4}
+    assert [line for line in page.splitlines() if line.endswith("|  |")] == []
 
 
 def test_every_public_name_is_on_a_page_of_the_api() -> None:
@@ -102,3 +103,28 @@ def test_every_public_name_is_on_a_page_of_the_api() -> None:
 
     assert {path.strip().rpartition(".")[2] for path in listed} == {*leocod.__all__} - {"__version__"}
     assert [name for name in leocod.__all__ if f"[`{name}`]" not in reference.list_api_pages(STUB)] == ["__version__"]
+
+
+def test_results_that_a_run_writes_follow_the_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    written = Results(
+        benchmark="wander",
+        detector="tiny",
+        strategy="icarl",
+        efficient_cls=True,
+        ema=True,
+        pseudo_labels=True,
+        labels_per_step=4,
+        seed=0,
+        steps=2,
+        labelled_frames=8,
+        scores={"fap": 50.0, "bwt": None},
+        evaluations=[Evaluation(step=1, ap=50.0, ap_by_class={"mug": 50.0, "dog": None})],
+        seconds=1.5,
+    ).model_dump(mode="json")
+
+    check = jsonschema.Draft202012Validator(json.loads(reference.write_schema()))
+    assert list(check.iter_errors(written)) == []
+    assert [error.message for error in check.iter_errors(written | {"steps": -1})] == [
+        "-1 is less than the minimum of 0"
+    ]
