@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return text
 
 
+@cache
 def _list_generated() -> list[tuple[str, str, str, str]]:
     """Folder, file, title and text of every page that is made from code."""
     options = [("options", *page) for page in reference.write_options()]

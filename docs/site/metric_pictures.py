@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -19,7 +20,7 @@ from leocod.evaluation.continual import presence_table
 FOLDER = Path(__file__).parents[1] / "pictures" / "metrics"
 GREY, MUG, BENCH, MARK = "#808080", "#2a78c0", "#d95f0e", "#1a9850"
 """Colours that can be read on a light and on a dark page."""
-STYLE = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "leocod",
     "font.family": "sans-serif",

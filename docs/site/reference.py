@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import typer.main
 from typer.cli import get_docs_for_click
@@ -43,15 +44,15 @@ def write_options() -> Iterator[tuple[str, str, str]]:
 
 def list_option_pages() -> str:
     """The kinds of parts, and how to choose among them."""
-    rows = [f"| [{title}]({file}) | {text.splitlines()[2]} |" for file, title, text in write_options()]
-    return "\n".join(["| | chosen by |", "| --- | --- |", *rows])
+    rows = ([f"[{title}]({file})", text.splitlines()[2]] for file, title, text in write_options())
+    return _write_table(["", "chosen by"], rows)
 
 
 def write_run_directory() -> str:
     """The files of a run directory, one row each."""
     lines = (inspect.getdoc(run_directory) or "").split("\n\n")[1].splitlines()
-    rows = (line.split(maxsplit=1) for line in lines)
-    return "\n".join(["| file | what it holds |", "| --- | --- |", *(f"| `{name}` | {text} |" for name, text in rows)])
+    pairs = (line.split(maxsplit=1) for line in lines)
+    return _write_table(["file", "what it holds"], ([f"`{name}`", text] for name, text in pairs))
 
 
 def write_schema() -> str:
@@ -62,9 +63,9 @@ def write_schema() -> str:
 def write_results() -> str:
     """The keys of results.json, one row each, and where the schema is."""
     properties = Results.model_json_schema(mode="serialization")["properties"]
-    rows = [f"| `{key}` | {_name_type(value)} | {_help(key)} |" for key, value in properties.items()]
+    rows = ([f"`{key}`", _name_type(value), _help(key)] for key, value in properties.items())
     schema = "The whole form, with every inner object, is a JSON schema: [results.schema.json](results.schema.json)."
-    return "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows, "", schema])
+    return f"{_write_table(['key', 'type', 'meaning'], rows)}\n\n{schema}"
 
 
 def list_public_names(stub: Path) -> dict[str, list[tuple[str, str]]]:
@@ -85,38 +86,36 @@ def write_api(stub: Path) -> Iterator[tuple[str, str, str]]:
 def list_api_pages(stub: Path) -> str:
     """The rooms, and their public names."""
     rows = (
-        f"| [{room}]({room}.md) | " + ", ".join(f"[`{name}`][{path}]" for name, path in names) + " |"
+        [f"[{room}]({room}.md)", ", ".join(f"[`{name}`][{path}]" for name, path in names)]
         for room, names in list_public_names(stub).items()
     )
-    return "\n".join(["| | public names |", "| --- | --- |", *rows])
+    return _write_table(["", "public names"], rows)
 
 
 def _write_section(section: Section) -> str:
-    parts = [f"## {part.name}\n\n{_escape(part.summary)}\n\n{_write_table(part.options)}" for part in section.parts]
-    return "\n\n".join([*parts, _write_table(section.options)])
+    parts = [f"## {part.name}\n\n{_escape(part.summary)}\n\n{_list_options(part.options)}" for part in section.parts]
+    return "\n\n".join([*parts, _list_options(section.options)])
 
 
-def _write_table(options: Iterable[Option]) -> str:
-    rows = [f"| `{one.key}` | {_code(one.default)} | {_cell(one.meaning)} |" for one in options]
-    return "\n".join(["| option | default | meaning |", "| --- | --- | --- |", *rows]) if rows else ""
+def _list_options(options: Sequence[Option]) -> str:
+    rows = ([f"`{option.key}`", f"`{option.default}`", _escape(option.meaning)] for option in options)
+    return _write_table(["option", "default", "meaning"], rows) if options else ""
 
 
-def _name_type(schema: dict[str, object]) -> str:
+def _write_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table. A vertical bar within a cell does not end it."""
+    cells = ([cell.replace("|", "\\|") for cell in row] for row in (head, ["---"] * len(head), *rows))
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def _name_type(schema: dict[str, Any]) -> str:
     if choices := schema.get("anyOf"):
-        return " or ".join(_name_type(choice) for choice in choices)  # type: ignore[attr-defined]
+        return " or ".join(_name_type(choice) for choice in choices)
     return f"`{str(schema.get('$ref', schema.get('type', 'any'))).rpartition('/')[2]}`"
 
 
 def _help(key: str) -> str:
-    return _cell(first_paragraph(Results.model_fields[key].description))
-
-
-def _code(text: str) -> str:
-    return f"`{_cell(text)}`" if text else ""
-
-
-def _cell(text: str) -> str:
-    return _escape(text).replace("|", "\\|")
+    return _escape(first_paragraph(Results.model_fields[key].description))
 
 
 def _escape(text: str) -> str:
