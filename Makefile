@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEVELOPED := $(VENV)/.developed
+DOCUMENTED := $(VENV)/.documented
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo live page test test-all check format bench soak fuzz clean
+.PHONY: help setup demo live page docs test test-all check format bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +22,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 $(DEVELOPED): pyproject.toml constraints.txt
 	@$(call install,dev)
 	@touch $(INSTALLED) $@
+
+$(DOCUMENTED): pyproject.toml constraints.txt
+	@$(call install,docs)
+	@touch $@
 
 # uv where it is there, else venv and pip. TORCH=cpu: uv then takes PyTorch's builds without CUDA.
 comma := ,
@@ -67,6 +72,11 @@ bench: setup ## measure: each script prints a table and a ratio, figures go to r
 page: ## build the live page into the package (needs Node 20); its tests
 	cd page && npm ci && npm run check && npm test && npm run build
 
+# Not --quiet: MkDocs then counts no warnings, and a broken link passes.
+docs: $(DOCUMENTED) ## build the documentation site into site/; open site/index.html, no server is needed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "open site/index.html"
+
 soak: setup ## kill, starve and outlast it: 500 kills, every fault, 20,000 steps, a cut camera (more than an hour)
 	rm -rf runs/soak
 	OMP_NUM_THREADS=1 $(BIN)/python soak/faults.py
@@ -81,5 +91,5 @@ fuzz: setup ## feed damaged files to every reader, ten minutes each, and nonsens
 	OMP_NUM_THREADS=1 $(BIN)/python fuzz/live.py --out runs/fuzz
 
 clean: ## remove the environment and all caches; runs stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist site
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

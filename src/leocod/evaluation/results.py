@@ -26,7 +26,7 @@ Words = Annotated[str, Field(max_length=LONGEST)]
 class Stored(BaseModel):
     """What a file of a run holds. Keys that it does not know, as a later version may add, are left alone."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class ClassScores(Stored):
@@ -113,25 +113,41 @@ class Results(Stored):
     """What came out of a run."""
 
     benchmark: str
+    """Its name in the config; so are the next two."""
     detector: str
+    """What learnt."""
     strategy: str
+    """By which method."""
     efficient_cls: bool
+    """Whether the plug-in was around the strategy."""
     ema: bool
+    """Whether there was a slow learner."""
     pseudo_labels: bool
+    """Whether frames that nobody labelled were learnt from."""
     labels_per_step: Count | None
+    """Frames of each step that a person may label; None where the budget is another one."""
     labels_nested: bool = False
+    """Whether a smaller budget is a part of a larger one."""
     seed: Annotated[int, Field(ge=0, lt=2**128)]
+    """Of everything random."""
     diagnosis: str | None = None
+    """What was changed about the pseudo labels to find a cause; None in an ordinary run."""
     steps: StepNumber
+    """Steps that were learnt."""
     labelled_frames: Count
+    """Frames that a person labelled."""
     labelled_boxes: Count | None = None
     """In these frames; None where nobody counted."""
     labelling_seconds: Seconds | None = None
     """Of a person, for these frames: measured, or estimated from frames and boxes; None where nobody says."""
     skipped_frames: Count = 0
+    """Training frames that could not be used."""
     skipped_test_frames: Count = 0
+    """Test frames that could not be used."""
     refused_steps: Count = 0
+    """Steps that were not learnt because their numbers were bad."""
     warnings: Count = 0
+    """All that the run warned of."""
     scores: dict[str, float | None] = Field(max_length=MOST_METRICS)
     """By the name of the metric; None where it is not defined. What was not measured is not here."""
     metrics: dict[str, MetricWords] = Field({}, max_length=MOST_METRICS)
@@ -141,6 +157,7 @@ class Results(Stored):
     start: ClassScores | None = None
     """Before the first step; None unless `evaluate.start` asks for it."""
     evaluations: list[Evaluation]
+    """AP after some of the steps, in order."""
     also: dict[str, Retested] = Field({}, max_length=100)
     """Earlier run -> AP on its test frames, as `evaluate.also` asks for."""
     pseudo_label_counts: Counts | None = None
@@ -152,8 +169,11 @@ class Results(Stored):
     pseudo_label_check: CheckCounts | None = None
     """What the learner can tell by itself; None where it was not asked, or where a run has gone on that did not ask."""
     seconds: Seconds
+    """From start to end, over all sessions of the run."""
     seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
+    """The same, by what it was spent on."""
     memory_bytes: Count | None = None
+    """Of frames and labels kept at the end; None where nobody counted."""
 
     @property
     def is_short_of_labels(self) -> bool:

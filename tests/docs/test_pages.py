@@ -1,0 +1,39 @@
+"""Code in the pages compiles and, where it is marked, runs. Examples are shown, and no other host is named."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(ROOT.glob("docs/**/*.md"))
+BLOCK = re.compile(r"(?P<runs><!-- runs -->\n)?```python\n(?P<code>.*?)```", flags=re.DOTALL)
+BLOCKS = [
+    pytest.param(page, match["code"], match["runs"], id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, match in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize(("page", "code", "runs"), BLOCKS)
+def test_python_compiles_and_where_marked_runs(page: Path, code: str, runs: str | None) -> None:
+    # A snippet stands for the file itself.
+    whole = re.sub(r"--8<--\n(.+)\n--8<--", lambda match: (ROOT / match[1]).read_text(encoding="utf-8"), code)
+    compiled = compile(whole, str(page), "exec", dont_inherit=True)
+
+    if runs:
+        exec(compiled, {})
+
+
+def test_some_code_runs() -> None:
+    assert any(block.values[2] for block in BLOCKS)
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/own_*.py")), ids=lambda file: file.name)
+def test_every_example_of_an_own_part_is_on_a_page(example: Path) -> None:
+    assert any(f"--8<--\nexamples/{example.name}\n--8<--" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+@pytest.mark.parametrize("file", ["mkdocs.yml", "docs/assets/site.css"])
+def test_the_site_names_no_other_host(file: str) -> None:
+    assert "://" not in (ROOT / file).read_text(encoding="utf-8")

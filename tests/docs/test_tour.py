@@ -1,0 +1,43 @@
+"""The commands of the tour, as they stand there."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^\$ leocod (.*)$", TOUR, flags=re.MULTILINE)
+WAITS_FOR_A_PERSON = "live"
+
+
+@pytest.mark.slow
+def test_every_command_of_the_tour_works_in_the_order_of_the_tour(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+
+    for command in COMMANDS:
+        if command != WAITS_FOR_A_PERSON:
+            call = [sys.executable, "-m", "leocod", *shlex.split(command)]
+            done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+
+    made = [
+        "show.png",
+        "runs/tour/report.html",
+        "runs/bare/report.html",
+        "report.html",
+        "found",
+        "runs/tour/detector.onnx",
+    ]
+    assert [file for file in made if not (tmp_path / file).exists()] == []
+
+
+def test_the_tour_shows_its_pictures() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TOUR)
+
+    assert len(pictures) >= 4
+    assert [picture for picture in pictures if not (ROOT / "docs" / picture).is_file()] == []
