@@ -32,7 +32,7 @@ RESULTS = {
     *("labelled_frames", "labelled_boxes", "labelling_seconds", "labels_nested", "metrics"),
     *("skipped_frames", "skipped_test_frames"),
     *("scores", "definitions", "start", "pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods"),
-    *("pseudo_label_check",),
+    *("pseudo_label_check", "also"),
     *("refused_steps", "warnings"),
     *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
 }

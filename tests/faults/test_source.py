@@ -274,8 +274,8 @@ def test_data_of_other_classes_or_another_length_are_refused_with_both_numbers(
     fewer = [one for one in content["annotations"] if one["image_id"] in ids]
 
     file.write_text(json.dumps(content | {"categories": one_more}))
-    with pytest.raises(InvalidRun, match=f"were {classes} classes and 5 steps; now there are {classes + 1} classes"):
+    with pytest.raises(InvalidRun, match=f"had {classes} classes and 5 steps; now it has {classes + 1} classes"):
         resume_experiment(recorded(), Path("run"))
     file.write_text(json.dumps(content | {"images": shorter, "annotations": fewer}))
-    with pytest.raises(InvalidRun, match=f"were {classes} classes .*; now there are {classes} classes and 4 steps"):
+    with pytest.raises(InvalidRun, match=f"had {classes} classes .*; now it has {classes} classes and 4 steps"):
         resume_experiment(recorded(), Path("run"))
