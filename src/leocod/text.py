@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -43,6 +44,16 @@ def pluralize(number: int, thing: str) -> str:
     """
     ending = "es" if thing.endswith(("s", "x")) else "s"
     return f"{number} {thing if number == 1 else thing + ending}"
+
+
+def list_some(names: Sequence[str], most: int) -> str:
+    """List the first names, and count the rest.
+
+    >>> list_some(["a", "b", "c", "d"], 2), list_some(["a", "b"], 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:

@@ -9,7 +9,7 @@ from leocod.readers.frame_numbers import FrameNumber
 from leocod.readers.frame_sources import FrameSource
 from leocod.readers.labels.base import LabelledImage, LabelSet
 from leocod.readers.recording import Problem, ProblemKind, Report
-from leocod.text import one_line, pluralize, shorten
+from leocod.text import list_some, one_line, pluralize, shorten
 
 SHOWN = 2
 """Names that a message lists."""
@@ -63,12 +63,9 @@ def _explain(image: LabelledImage, sources: Sequence[FrameSource], *, several: b
     if len(sources) == 1:
         return sources[0].explain_no_frame(image)
     name = shorten(image.number if image.name is None else image.name)
-    videos = ", ".join(one_line(source.path.name, 60) for source in sources[:4])
-    more = f" and {len(sources) - 4} more" if len(sources) > 4 else ""
+    videos = list_some([one_line(source.path.name, 60) for source in sources], 4)
     what = "may be a frame of several" if several else "is a frame of none"
-    return (
-        f"{name} {what} of {videos}{more}. Put the name of the video before its own, or give each video its own labels."
-    )
+    return f"{name} {what} of {videos}. Put the name of the video before its own, or give each video its own labels."
 
 
 def _make_stray_problem(
@@ -80,13 +77,11 @@ def _make_stray_problem(
     if all_labelled == 1:
         return Problem(image.file, image.record, what, is_another, kind=kind, fatal=is_another)
     names = [one_line(_name_image(stray), 60) for stray, _ in strays]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    where = ", ".join(one_line(source.path, 60) for source in sources[:SHOWN])
-    where += f" and {len(sources) - SHOWN} more" if len(sources) > SHOWN else ""
+    where = list_some([one_line(source.path, 60) for source in sources], SHOWN)
     lost = "1 was" if len(strays) == 1 else f"{len(strays)} were"
     count = (
         f"{all_labelled - len(strays)} of {pluralize(all_labelled, 'labelled image')} were found in {where}; "
-        f"{lost} not: {', '.join(names[:SHOWN])}{more}. {'The first one: ' if len(strays) > 1 else ''}{what}"
+        f"{lost} not: {list_some(names, SHOWN)}. {'The first one: ' if len(strays) > 1 else ''}{what}"
     )
     return Problem(labels.path, "", count, is_another, kind=kind, fatal=is_another)
 

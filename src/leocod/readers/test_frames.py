@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from leocod.readers.recording import ProblemKind
-from leocod.text import one_line, pluralize
+from leocod.text import list_some, one_line, pluralize
 from leocod.types import Labels
 
 FEW_FRAMES = 20
@@ -42,5 +42,4 @@ def find_weaknesses(test: Sequence[Labels], classes: Sequence[str]) -> Iterator[
 
 
 def _list_some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(one_line(name, 60) for name in names[:SHOWN]) + more
+    return list_some([one_line(name, 60) for name in names], SHOWN)

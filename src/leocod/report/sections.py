@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from leocod.evaluation.error_breakdown import LOWEST_SCORE, NEAR, RIGHT, ErrorCounts
 from leocod.report import figures, label_quality
+from leocod.report.page import format_points
 from leocod.report.reading import Run, name_ap, name_last_seen
 
 
@@ -149,13 +150,16 @@ def show_earlier_tests(runs: Sequence[Run]) -> list[Section]:
     note = f"{name_ap(runs)} on test frames of an earlier run, before the first step and after the last one."
     total = Grid(
         ("Run", "On the test frames of", "Before", "After"),
-        tuple((run.name, name, _points(one.start.ap), _points(one.evaluations[-1].ap)) for run, name, one in tested),
+        tuple(
+            (run.name, name, format_points(one.start.ap), format_points(one.evaluations[-1].ap))
+            for run, name, one in tested
+        ),
     )
     by_class = (
         Grid(
             ("Class", "Before", "After"),
             tuple(
-                (known, _points(ap), _points(one.evaluations[-1].ap_by_class.get(known)))
+                (known, format_points(ap), format_points(one.evaluations[-1].ap_by_class.get(known)))
                 for known, ap in one.start.ap_by_class.items()
             ),
             f"By class, {name}" + (f", {run.name}" if len(runs) > 1 else ""),
@@ -163,10 +167,6 @@ def show_earlier_tests(runs: Sequence[Run]) -> list[Section]:
         for run, name, one in tested
     )
     return [Section("What it cost on what was learnt before", note, tables=(total, *by_class))]
-
-
-def _points(ap: float | None) -> str:
-    return "–" if ap is None else f"{ap:.1f}"
 
 
 def show_pseudo_labels(runs: Sequence[Run]) -> Section:

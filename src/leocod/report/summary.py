@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leocod.report.reading import Run
-from leocod.text import pluralize
+from leocod.text import list_some, pluralize
 
 MOST_NAMED = 4
 """Classes that a sentence names."""
@@ -69,9 +69,8 @@ def _tell_forgotten(run: Run) -> Iterator[str]:
     if not fallen:
         yield f"No class is {FALL:g} points or more below its best."
         return
-    shown = [f"{one} ({best[one]:.0f} → {last[one]:.0f}{_tell_last_seen(run, one)})" for one in fallen[:MOST_NAMED]]
-    more = f" and {len(fallen) - MOST_NAMED} more" if len(fallen) > MOST_NAMED else ""
-    yield f"{FALL:g} points or more below their best: {', '.join(shown)}{more}."
+    shown = [f"{one} ({best[one]:.0f} → {last[one]:.0f}{_tell_last_seen(run, one)})" for one in fallen]
+    yield f"{FALL:g} points or more below their best: {_list(shown)}."
 
 
 def _tell_last_seen(run: Run, name: str) -> str:
@@ -129,5 +128,4 @@ def _list_points(names: list[str], points: dict[str, float]) -> str:
 
 
 def _list(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return list_some(names, MOST_NAMED)

@@ -33,20 +33,22 @@ class AddedLabels(Benchmark):
         """`where`: the run that has learnt the stream before, for messages."""
         self.benchmark, self.known = benchmark, known
         self.name, self.classes, self.on_bad_frame = benchmark.name, benchmark.classes, benchmark.on_bad_frame
-        self._old_steps = [step for step in range(benchmark.steps) if self._has_news(benchmark.frames_of(step))]
+        self._old_steps: list[int] = []
+        self._count, tested_before = 0, []
+        for step in range(benchmark.steps):
+            pairs = benchmark.frames_of(step)
+            tested_before += [pair for pair in pairs if pair[1].known and self._tested(pair[0])]
+            if news := sum(labels.known for _, labels in self._select(pairs)):
+                self._old_steps.append(step)
+                self._count += news
         self.steps = len(self._old_steps)
         if not self.steps:
             raise InvalidData(f"No label is new since {where}: there is nothing to learn, and nothing was changed.")
-        self._count = sum(labels.known for step in range(self.steps) for _, labels in self.frames_of(step))
-        tested_before = [
-            pair for step in range(benchmark.steps) for pair in benchmark.frames_of(step) if self._tested(pair[0])
-        ]
         kept = [pair for pair in benchmark.test if fingerprint_frame(pair[0]) not in known.given]
-        self._test = [*kept, *(pair for pair in tested_before if pair[1].known)]
+        self._test = [*kept, *tested_before]
 
     def frames_of(self, step: int) -> Sequence[LabelledFrame]:
-        pairs = self.benchmark.frames_of(self._old_steps[step])
-        return [pair for pair in pairs if not self._tested(pair[0]) and not self._is_learnt(*pair)]
+        return self._select(self.benchmark.frames_of(self._old_steps[step]))
 
     @property
     def test(self) -> Sequence[LabelledFrame]:
@@ -69,10 +71,9 @@ class AddedLabels(Benchmark):
     def fault(self, frame: Frame, error: InvalidFrame) -> InvalidFrame:
         return self.benchmark.fault(frame, error)
 
-    def _has_news(self, pairs: Sequence[LabelledFrame]) -> bool:
-        return any(
-            labels.known and not self._tested(frame) and not self._is_learnt(frame, labels) for frame, labels in pairs
-        )
+    def _select(self, pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+        """Those that neither tested nor were learnt from before."""
+        return [pair for pair in pairs if not self._tested(pair[0]) and not self._is_learnt(*pair)]
 
     def _tested(self, frame: Frame) -> bool:
         return fingerprint_frame(frame) in self.known.tested
