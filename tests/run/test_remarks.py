@@ -1,3 +1,5 @@
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,3 +45,12 @@ def test_a_start_by_chance_knows_nothing_and_promises_nothing() -> None:
         remarks(benchmark={**WORLD, "classes": 20, "only": ["dog", "bus"]}, detector={"name": "tiny", "weights": None})
         == []
     )
+
+
+def test_a_run_that_goes_on_from_another_does_not_start_from_the_weights() -> None:
+    config = load_mapping({"benchmark": {**WORLD, "classes": 20, "only": ["dog", "bus"]}, "labels": {"per_step": 1}})
+    experiment = build(config)
+
+    later = replace(experiment, config=config.model_copy(update={"earlier_run": Path("runs/first")}))
+
+    assert list_remarks(later) == []

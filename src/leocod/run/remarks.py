@@ -31,7 +31,8 @@ def _remark_labels(config: ExperimentConfig) -> Iterator[str]:
 
 def _remark_start(experiment: Experiment) -> Iterator[str]:
     config, classes = experiment.config, experiment.benchmark.classes
-    weights = getattr(config.detector.options, "weights", None)
+    # A run that goes on from another begins with what that one has learnt, and not with the weights.
+    weights = None if config.earlier_run else getattr(config.detector.options, "weights", None)
     known = config.detector.find().known_classes(config.detector.options) if weights is not None else ()
     # A start without any class, such as a backbone alone, promises none.
     if known and not any(find_row(name, known) is not None for name in classes):
