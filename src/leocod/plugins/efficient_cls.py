@@ -72,6 +72,12 @@ class EfficientCLSOptions(Settings):
     rotated_boxes: RotatedBoxes = "corners"
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
+    context: float = Field(1.0, gt=0, le=1)
+    """What the scores of a class count for that no labelled frame of the step shows: what is around is labelled, too.
+    1, as in the paper: the same as others."""
+    fill_with_copies: bool = False
+    """Train on copies of the step's labelled frames in the place of unlabelled frames in which the labeller is sure of
+    nothing."""
     empty_frames: bool = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
     watch_steps: int = Field(50, ge=1)
@@ -121,6 +127,7 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
+        self._shown = np.zeros(0, np.int64)
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
 
@@ -140,6 +147,8 @@ class EfficientCLS(Wrapper[Strategy]):
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         taught = self.substitute(step, pseudo) if self.substitute else pseudo
+        if self.options.fill_with_copies:
+            taught = fill_with_copies(step, taught)
         shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
@@ -176,6 +185,7 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = step.unlabelled
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
+        self._shown = np.unique([number for _, labels in step.labelled("human") for number in labels.classes])
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
@@ -208,7 +218,14 @@ class EfficientCLS(Wrapper[Strategy]):
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
         found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._to_labels(detections) for detections in found]
+        return [self._to_labels(self._discount(detections)) for detections in found]
+
+    def _discount(self, found: Detections) -> Detections:
+        """With lower scores for classes that the labelled frames of the step do not show."""
+        if self.options.context == 1:
+            return found
+        factors = np.where(np.isin(found.classes, self._shown), 1.0, self.options.context).astype(np.float32)
+        return replace(found, scores=found.scores * factors)
 
     def _to_labels(self, found: Detections) -> Labels:
         sure = self._suppress(found.above(self.options.score_threshold))
@@ -262,6 +279,22 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+
+
+def fill_with_copies(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+    """Pseudo-labelled frames; in the place of empty ones the labelled frames of the step, in turn."""
+    labelled = step.labelled("human")
+    if not labelled:
+        return list(pseudo)
+    taught, used = [], 0
+    for frame, labels in pseudo:
+        if len(labels):
+            taught.append((frame, labels))
+            continue
+        shown, given = labelled[used % len(labelled)]
+        used += 1
+        taught.append((replace(shown, id=frame.id), replace(given, source="pseudo", weights=labels.weights)))
+    return taught
 
 
 def _scale(labels: Labels, factor: float) -> Labels:

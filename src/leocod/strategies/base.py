@@ -45,7 +45,7 @@ REPLAYED = 16
 class StrategyOptions(Settings):
     """Options of every strategy."""
 
-    recipe: Literal["released", "joint"] = "released"
+    recipe: Literal["released", "joint", "mixed"] = "released"
     """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
     updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
@@ -182,6 +182,10 @@ class Strategy:
         filled = {name: group for name, group in groups.items() if group}
         if self.options.recipe == "joint" and filled:
             yield Batch.mean_of("+".join(filled), *filled.values())
+        elif self.options.recipe == "mixed" and len(filled) > 1:
+            for turn in range(len(filled)):
+                halves = [[group[place] for place in range(turn, len(group), len(filled))] for group in filled.values()]
+                yield Batch.mean_of("+".join(filled), *halves)
         else:
             for name, group in filled.items():
                 yield Batch.mean_of(name, group)
