@@ -21,6 +21,7 @@ from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
+from leocod.plugins.measured_thresholds import FLOOR, MeasuredThresholds
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
@@ -51,6 +52,11 @@ class EfficientCLSOptions(Settings):
     """Who writes the pseudo labels."""
     score_threshold: float = Field(0.7, ge=0, le=1)
     """Pseudo labels are detections with a higher score."""
+    thresholds: Literal["fixed", "measured"] = "fixed"
+    """`fixed`: `score_threshold` for every class. `measured`: for each class the lowest score above which `precision`
+    of its detections were right in labelled frames, before anybody learnt from them."""
+    precision: float = Field(0.7, gt=0, le=1)
+    """The part of the pseudo labels that should be right, where thresholds are measured."""
     unsure_above: float | None = Field(None, ge=0, le=1)
     """Detections with a lower score than the threshold but a higher one than this are neither labels nor background:
     regions over them are left out of the loss. Null, as in the paper: they are background."""
@@ -127,7 +133,8 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
-        self._shown = np.zeros(0, np.int64)
+        self._shown: set[int] = set()
+        self.thresholds = MeasuredThresholds(self.options.precision, self.options.score_threshold)
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
 
@@ -142,6 +149,8 @@ class EfficientCLS(Wrapper[Strategy]):
         # Before the step is learnt: afterwards the labeller has seen the answer.
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
         check = self._check_labeller(compared) if found else None
+        if self.options.thresholds == "measured" and compared:
+            self._measure_thresholds(compared)
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
@@ -185,7 +194,7 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = step.unlabelled
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
-        self._shown = np.unique([number for _, labels in step.labelled("human") for number in labels.classes])
+        self._shown = set(list_classes(step.labelled("human")))
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
@@ -215,19 +224,33 @@ class EfficientCLS(Wrapper[Strategy]):
         frame, given = labelled[0]
         return check_labels(self._label_confident([frame])[0], given)
 
-    def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
+    def _measure_thresholds(self, labelled: Sequence[LabelledFrame]) -> None:
+        """What the labeller finds in frames that nobody has learnt from yet, by what is there."""
+        found = self._detect([frame for frame, _ in labelled])
+        for place, (detections, (_, given)) in enumerate(zip(found, labelled, strict=True)):
+            others = [pair for other, pair in enumerate(labelled) if other != place]
+            self.thresholds.add(self._suppress(detections.above(FLOOR)), given, set(list_classes(others)))
+
+    def _detect(self, frames: Sequence[Frame]) -> list[Detections]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
-        found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._to_labels(self._discount(detections)) for detections in found]
+        return distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
+
+    def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
+        return [self._to_labels(self._discount(detections)) for detections in self._detect(frames)]
 
     def _discount(self, found: Detections) -> Detections:
         """With lower scores for classes that the labelled frames of the step do not show."""
         if self.options.context == 1:
             return found
-        factors = np.where(np.isin(found.classes, self._shown), 1.0, self.options.context).astype(np.float32)
+        shown = np.isin(found.classes, list(self._shown))
+        factors = np.where(shown, 1.0, self.options.context).astype(np.float32)
         return replace(found, scores=found.scores * factors)
 
     def _to_labels(self, found: Detections) -> Labels:
+        if self.options.thresholds == "measured":
+            likely = self._suppress(found.above(FLOOR))
+            chosen = self.thresholds.select(likely, self._shown)
+            return Labels(likely.boxes[chosen], likely.classes[chosen])
         sure = self._suppress(found.above(self.options.score_threshold))
         if self.options.unsure_above is None:
             return Labels(sure.boxes, sure.classes)
@@ -270,6 +293,7 @@ class EfficientCLS(Wrapper[Strategy]):
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
             "watch": self.monitor.state_dict(),
+            "thresholds": self.thresholds.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -279,6 +303,13 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+        # Older checkpoints measure none.
+        self.thresholds.load_state_dict(state.get("thresholds", {"seen": []}))
+
+
+def list_classes(pairs: Sequence[LabelledFrame]) -> list[int]:
+    """Every class that the labels name, as often as they do."""
+    return [number for _, labels in pairs for number in labels.classes.tolist()]
 
 
 def fill_with_copies(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
