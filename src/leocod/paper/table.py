@@ -173,6 +173,8 @@ class Table(Settings):
     rows: tuple[Row, ...]
     comparisons: tuple[tuple[str, str], ...] = ()
     """Pairs of rows whose differences are listed."""
+    budgets: tuple[tuple[str, str], ...] = ()
+    """Pairs of rows of which the first should spend no more than the second: labels, updates, frames, bytes."""
     claims: tuple[Claim, ...] = ()
 
     @model_validator(mode="before")
@@ -196,6 +198,7 @@ class Table(Settings):
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ValueError(f"two rows have the key {twice[0]!r}")
         used = {row.over for row in self.rows if row.over} | {key for pair in self.comparisons for key in pair}
+        used |= {key for pair in self.budgets for key in pair}
         used |= {key for claim in self.claims for key in claim.rows}
         if unknown := used - set(keys):
             raise ValueError(f"there is no row {min(unknown)!r}")

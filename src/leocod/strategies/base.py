@@ -93,15 +93,19 @@ class Strategy:
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
         before = self.trained_state()
+        losses, sizes = [], []
         try:
-            updates = [self.update(batch) for batch in self.batches(step)]
+            for batch in self.batches(step):
+                losses.append(self.update(batch))
+                sizes.append(len(batch.pairs))
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
-        return Learned(average_losses(updates), {"train": time.perf_counter() - began})
+        seconds = {"train": time.perf_counter() - began}
+        return Learned(average_losses(losses), seconds, trained_on=tuple(sizes))
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
