@@ -37,10 +37,7 @@ def compare_budgets(outcome: Outcome) -> list[BudgetLine]:
 def _compare(outcome: Outcome, first: str, second: str) -> BudgetLine:
     shares = {name: _find_largest_share(outcome, first, second, name) for name in SPENT}
     more = [SPENT[name] for name, share in shares.items() if share is not None and share > 1]
-    if more:
-        word = f"more {' and '.join(more)}"
-    else:
-        word = "not known" if None in shares.values() else "no more"
+    word = f"more {' and '.join(more)}" if more else "not known" if None in shares.values() else "no more"
     texts = [UNKNOWN if share is None else f"{100 * share:.1f} %" for share in shares.values()]
     return BudgetLine(outcome.table.row(first).title, outcome.table.row(second).title, texts, word)
 

@@ -19,6 +19,7 @@ from leocod.plugins.diagnosis import Diagnosis
 from leocod.run.choices import validate
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
+from leocod.run.plugin import lay
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
 from leocod.text import one_line
@@ -26,7 +27,7 @@ from leocod.text import one_line
 Dataset = Literal["oak", "egoobjects"]
 DATASETS: dict[Dataset, str] = {"oak": "OAK", "egoobjects": "EgoObjects"}
 
-PlugIn = Literal["none", "ema", "pseudo", "whole"]
+PlugIn = Literal["none", "ema", "pseudo", "whole", "plus"]
 OF = 16
 """Annotation cost is the number of labelled frames of this many."""
 
@@ -57,7 +58,7 @@ class Row(Settings):
     labels: int = Field(OF, ge=0, le=OF)
     """Labelled frames of 16: the annotation cost."""
     plug_in: PlugIn = "none"
-    """Which halves of Efficient-CLS are on."""
+    """Which halves of Efficient-CLS are on; `plus`: Efficient-CLS+."""
     diagnosis: Diagnosis | None = None
     """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
     set: dict[str, Any] = Field(default_factory=dict)
@@ -87,15 +88,15 @@ class Row(Settings):
     def configure(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
         """The benchmark's config with the strategy, plug-in, annotation cost and seed of this row, without `set`."""
         both = {"ema": True, "pseudo_labels": True}
-        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
+        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}}
         layer = {
             "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
             "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
-            "efficient_cls": halves[self.plug_in],
+            "efficient_cls": halves.get(self.plug_in, both),
             "diagnosis": self.diagnosis,
             "seed": seed,
         }
-        return overlay(base, layer)
+        return lay(base, layer | ({"plugin": "efficient_cls_plus"} if self.plug_in == "plus" else {}))
 
     def list_settings(self) -> list[dict[str, Any]]:
         """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
