@@ -81,12 +81,11 @@ def measure_runs(differences: Sequence[float]) -> Error:
     return Error(float(np.var(differences, ddof=1)) / len(differences), len(differences) - 1)
 
 
-def measure_single(by_class: NDArray[np.float64] | None, *, rows: int, chance: float) -> Error:
-    """Of the difference between single runs of so many rows, which differ by `chance` points from seed to seed.
+def measure_single(by_class: NDArray[np.float64] | None, *, by_chance: float) -> Error:
+    """Of the difference between single runs, which has this variance from seed to seed.
 
     One run cannot tell what another seed would do. So the variance over classes is not enough.
     """
-    by_chance = rows * chance**2
     if by_class is None:
         return Error(by_chance, math.inf)
     return Error(float(np.var(by_class, ddof=1)) / len(by_class) + by_chance, len(by_class) - 1)

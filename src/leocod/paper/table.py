@@ -115,6 +115,8 @@ class Claim(Settings):
     """The metrics in which it is tested."""
     better: tuple[tuple[str, str], ...] = ()
     """The first row is better than the second."""
+    on_average: tuple[tuple[str, str], ...] = ()
+    """The first rows of the pairs are better than the second ones, in the mean over the pairs."""
     gains: tuple[tuple[str, str, str, str], ...] = ()
     """The first row gains more over the second than the third over the fourth."""
     no_better: tuple[tuple[str, str], ...] = ()
@@ -135,12 +137,12 @@ class Claim(Settings):
 
     @property
     def _kinds(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        return self.better, self.gains, self.no_better, self.alike, self.steady
+        return self.better, self.on_average, self.gains, self.no_better, self.alike, self.steady
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
         if sum(map(bool, self._kinds)) != 1:
-            raise ValueError("a claim has exactly one of better, gains, no_better, alike and steady")
+            raise ValueError("a claim has exactly one of better, on_average, gains, no_better, alike and steady")
         if bool(self.steady) != (self.at_most is not None):
             raise ValueError("a claim has `at_most` if it has `steady`, and only then")
         if "margin" in self.model_fields_set and not (self.no_better or self.alike):
