@@ -204,9 +204,9 @@ def _name_plugin(config: ExperimentConfig) -> str:
     options = config.efficient_cls
     if options is None or not (options.ema or options.pseudo_labels):
         return ""
-    if is_plus(options, config.strategy.name, config.strategy.options):
-        return "+plus"
-    return "+ecls" if options.ema and options.pseudo_labels else "+ema" if options.ema else "+pseudo"
+    if not (options.ema and options.pseudo_labels):
+        return "+ema" if options.ema else "+pseudo"
+    return "+plus" if is_plus(options, config.strategy.name, config.strategy.options) else "+ecls"
 
 
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:

@@ -46,10 +46,8 @@ def load_preset(name: PlugInName, strategy: str | Mapping[str, Any]) -> dict[str
     return preset | {"strategy": {"name": chosen, **known}}
 
 
-def is_plus(efficient_cls: Settings | None, strategy: str, options: Settings) -> bool:
+def is_plus(efficient_cls: Settings, strategy: str, options: Settings) -> bool:
     """Whether these are the settings that Efficient-CLS+ makes, or more."""
-    if efficient_cls is None:
-        return False
     preset = load_preset("efficient_cls_plus", strategy)
     memory = {key: value for key, value in preset["strategy"].items() if key != "name"}
     wanted = ((preset["efficient_cls"], efficient_cls), (memory, options))

@@ -21,6 +21,7 @@ from leocod.learner import Learned
 from leocod.memory.encoding import find_encoding
 from leocod.memory.intake import IntakeName, select_frames
 from leocod.memory.options import MemorySettings
+from leocod.memory.paste import paste_objects
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
@@ -245,6 +246,8 @@ class ReplayOptions(MemoryOptions):
     """Remembered frames in one update. While there are fewer, they repeat."""
     replay_per_class: int = Field(2, ge=1)
     """Frames that each class may contribute to them."""
+    paste: bool = False
+    """Paste an object of another remembered frame into each replayed one, where one fits."""
 
 
 class MemoryStrategy(Strategy):
@@ -302,7 +305,11 @@ class ReplayStrategy(MemoryStrategy):
 
     def sample_replay(self) -> list[LabelledFrame]:
         """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
-        return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
+        count, each = self.options.replay_per_step, self.options.replay_per_class
+        replayed = self.memory.sample(count, per_class=each)
+        if not self.options.paste:
+            return replayed
+        return paste_objects(replayed, self.memory.sample(len(replayed), per_class=each), self.random)
 
     def batches(self, step: Step) -> Iterator[Batch]:
         yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())
