@@ -75,6 +75,7 @@ def test_no_file_speaks_of_the_machine_it_was_written_on() -> None:
             ".*.yaml",
             "configs/*",
             "docs/**/*.md",
+            "docs/*.ipynb",
             "src/**/*.py",
         )
         for file in ROOT.glob(pattern)
