@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leocod.files.atomic import atomic_directory, atomic_write, open_to_append, sync, write_json, write_text
+from leocod.files.atomic import atomic_directory, atomic_write, open_to_append, remove, sync, write_json, write_text
 
 
 def test_a_broken_off_write_leaves_what_was_there(tmp_path: Path) -> None:
@@ -86,6 +86,25 @@ def test_a_file_is_replaced_on_windows_as_soon_as_its_reader_is_done(
 
     assert file.read_text() == "new"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_is_removed_on_windows_as_soon_as_its_reader_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, really, reading = tmp_path / "step_00001.pt", Path.unlink, [True, True]
+    file.touch()
+
+    def refuse_while_it_is_read(path: Path, *, missing_ok: bool) -> None:
+        if reading:
+            reading.pop()
+            raise PermissionError(errno.EACCES, "in use", str(path))
+        really(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse_while_it_is_read)
+    monkeypatch.setattr("leocod.files.atomic.WINDOWS", True)
+    remove(file)
+
+    assert not file.exists()
 
 
 def test_a_file_that_windows_does_not_give_up_is_named_and_left_as_it_was(

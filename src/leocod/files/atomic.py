@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -47,14 +47,21 @@ def atomic_write(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 
 def replace(source: Path, target: Path) -> None:
-    """Give a file the name of another, which it replaces.
+    """Give a file the name of another, which it replaces."""
+    _wait_for_readers(lambda: source.replace(target))
 
-    Windows refuses while somebody reads either of them, such as a report or a virus scanner. Readers are done soon.
-    """
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    _wait_for_readers(lambda: path.unlink(missing_ok=True))
+
+
+def _wait_for_readers(change: Callable[[], object]) -> None:
+    """Windows refuses a change while somebody reads the file: a report or a virus scanner. That is over soon."""
     deadline = time.monotonic() + (PATIENCE if WINDOWS else 0.0)
     while True:
         try:
-            source.replace(target)
+            change()
             return
         except PermissionError:
             if time.monotonic() >= deadline:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leocod.errors import InvalidRun
 from leocod.evaluation.coco_form import to_coco_results
 from leocod.events import Evaluated, Event, StepTested
-from leocod.files.atomic import append, open_to_append, write_json
+from leocod.files.atomic import append, open_to_append, remove, write_json
 from leocod.files.run_directory import list_by_step
 from leocod.report.detections import PREQUENTIAL, name_detections
 from leocod.sinks.base import BaseSink
@@ -34,7 +34,7 @@ class DetectionFiles(BaseSink):
             write_json(self.folder / name_detections(event.step), to_coco_results(event.detections))
             if self.keep is not None:
                 for old in list_by_step(self.folder, ".json")[: -self.keep]:
-                    old.unlink()
+                    remove(old)
 
 
 class PrequentialFile(BaseSink):
