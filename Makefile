@@ -7,7 +7,7 @@ DEVELOPED := $(VENV)/.developed
 DOCUMENTED := $(VENV)/.documented
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo live page docs test test-all check format bench soak fuzz clean
+.PHONY: help setup demo live page docs notebook test test-all check format bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ page: ## build the live page into the package (needs Node 20); its tests
 docs: $(DOCUMENTED) ## build the documentation site into site/; open site/index.html, no server is needed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "open site/index.html"
+
+notebook: $(DOCUMENTED) ## run docs/tour-in-python.py and store it with its outputs as a notebook
+	OMP_NUM_THREADS=1 $(BIN)/python docs/site/notebook.py
+	@echo "see docs/tour-in-python.ipynb; in the site after make docs"
 
 soak: setup ## kill, starve and outlast it: 500 kills, every fault, 20,000 steps, a cut camera (more than an hour)
 	rm -rf runs/soak

@@ -75,6 +75,7 @@ def test_no_file_speaks_of_the_machine_it_was_written_on() -> None:
             ".*.yaml",
             "configs/*",
             "docs/**/*.md",
+            "docs/*.ipynb",
             "src/**/*.py",
         )
         for file in ROOT.glob(pattern)
@@ -199,6 +200,43 @@ def test_harmless_code_is_not_taken_for_it(line: str, tmp_path: Path) -> None:
     (tmp_path / "file.py").write_text(line)
 
     assert not any(_is_dangerous(name, node) for name, node in _calls(tmp_path / "file.py"))
+
+
+NOT_ON_WINDOWS = re.compile(
+    r"(?:fcntl|grp|pwd|resource|termios|posix|pty)\b.*"
+    r"|os\.(?:fork\w*|get\w*[ug]ids?|kill|killpg|mkfifo|nice|O_(?:DIRECTORY|NOFOLLOW|SYNC)|sched_\w+|set(?:pgrp|pgid|sid)|statvfs"
+    r"|sysconf|uname|wait\w*)"
+    r"|signal\.(?:alarm|pause|pthread_\w+|setitimer|SIG(?:ALRM|CHLD|HUP|KILL|QUIT|USR1|USR2)|sigwait)"
+)
+"""Names of the standard library that Windows does not have, or that do something else there."""
+
+GUARDED = {
+    ("cli/options.py", "os.sched_getaffinity"): "asked for by hasattr",
+    ("paper/processes.py", "os.kill"): "ends the process at once on Windows; the next command resumes the run",
+    ("paper/processes.py", "os.setpgrp"): "asked for by hasattr",
+    ("stream/prefetch.py", "signal.SIGCHLD"): "asked for by hasattr",
+    ("stream/prefetch.py", "signal.pthread_sigmask"): "asked for by hasattr",
+}
+
+
+def test_nothing_that_windows_does_not_have_is_used_without_a_guard() -> None:
+    found = {
+        (file.relative_to(SOURCE).as_posix(), name)
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for name in _names(node)
+        if NOT_ON_WINDOWS.fullmatch(name)
+    }
+
+    assert found == GUARDED.keys()
+
+
+def _names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{one.name}" for one in node.names]
+    return [ast.unparse(node)] if isinstance(node, ast.Attribute) else []
 
 
 def _environment() -> dict[str, str]:

@@ -80,7 +80,7 @@ def test_the_published_tables_are_what_their_runs_give(name: str) -> None:
         assert (folder / file).read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("name", ["chance", "real_frames", "same_figures", "standard_world", "why"])
+@pytest.mark.parametrize("name", ["chance", "labellers", "real_frames", "same_figures", "standard_world", "why"])
 def test_our_own_tables_are_what_their_runs_give(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     table = load_table(f"results/{name}/{name}.yaml")

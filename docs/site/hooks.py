@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import reference
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from notebook import SOURCE, write_page
 from repository import OUTSIDE, Repository
 
 ROOT = Path(__file__).parents[2]
 STUB = ROOT / "src" / "leocod" / "__init__.pyi"
 REPOSITORY = Repository(ROOT)
+NOTEBOOK = SOURCE.with_suffix(".ipynb")
 FIRST = [
     "REPRODUCING.md",
     "CHANGELOG.md",
@@ -48,8 +51,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from code, and those of files outside docs/."""
     pages = {f"reference/{folder}/{file}": text for folder, file, _, text in _list_generated()}
     pages["reference/results.schema.json"] = reference.write_schema()
-    for uri, text in pages.items():
-        files.append(File.generated(config, uri, content=text))
+    text, pictures = write_page(json.loads(NOTEBOOK.read_text(encoding="utf-8")), NOTEBOOK.stem)
+    pages[f"{NOTEBOOK.stem}.md"] = REPOSITORY.rewrite_links(f"docs/{NOTEBOOK.name}", text)
+    for uri, content in {**pages, **pictures}.items():
+        files.append(File.generated(config, uri, content=content))
     results = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "results").glob("*/README.md"))]
     for path in REPOSITORY.list_outside([*FIRST, *results]):
         text = REPOSITORY.write_page(path)

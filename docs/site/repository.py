@@ -16,6 +16,8 @@ LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 """A target within the repository: no address, no bare anchor."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml"}
 """Source files that are shown on a page."""
+NOTEBOOK = ".ipynb"
+"""Shown on a page of the same name."""
 OUTSIDE = "repository"
 """The folder of the site for what lies outside docs/."""
 FENCE = "`````"
@@ -44,6 +46,8 @@ class Repository:
         uri = path.removeprefix("docs/") if path.startswith("docs/") else f"{OUTSIDE}/{path}"
         if (self.root / path).is_dir():
             return f"{uri}/README.md" if (self.root / path / "README.md").exists() else f"{uri}/index.md"
+        if path.endswith(NOTEBOOK):
+            return f"{uri.removesuffix(NOTEBOOK)}.md"
         return f"{uri}.md" if PurePosixPath(path).suffix in LANGUAGES else uri
 
     def write_page(self, path: str) -> str | None:

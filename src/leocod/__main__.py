@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from io import TextIOWrapper
 
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 """How threads of OpenMP wait for each other. Its library reads them once, when torch is imported."""
@@ -10,6 +12,7 @@ WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 def main() -> None:
     """The command line. Until it is imported, Ctrl-C ends the process without a traceback."""
     sleep_while_waiting()
+    print_what_can_be_printed()
     # Keep the signal ignored where the caller wants it, as nohup does.
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
@@ -24,6 +27,13 @@ def main() -> None:
         # A second Ctrl-C while Python exits ends the process without a traceback.
         if heeded:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def print_what_can_be_printed() -> None:
+    """Print a question mark for each character that the terminal or the file has no code for, as many on Windows."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def sleep_while_waiting() -> None:

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typer.testing import Result
@@ -80,3 +81,14 @@ def test_a_shell_can_complete_commands_and_options() -> None:
 
 def test_completion_can_be_installed(leocod: Callable[..., Result]) -> None:
     assert "--install-completion" in leocod("--help").output
+
+
+def test_what_a_terminal_has_no_code_for_is_a_question_mark_and_no_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "leocod", "show", "wander", "--set", "steps=1", "--classes", "1"]
+
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONIOENCODING": "cp1252"}, cwd=tmp_path, capture_output=True, encoding="cp1252"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "?" in done.stdout

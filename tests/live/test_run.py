@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 
 from leocod.errors import InvalidConfig
-from leocod.live.run import hide_password, is_begun, load_live_config
+from leocod.live.run import bind, hide_password, is_begun, load_live_config
 
 SMALL = ("--set", "detector.short_side=48", "--set", "benchmark.frames_per_step=3", "--set", "checkpoint.every=3")
 
@@ -110,3 +111,16 @@ def test_it_serves_its_state_saves_when_asked_to_stop_and_goes_on(tmp_path: Path
     with pytest.raises(InvalidConfig, match="begun with another detector"):
         load_live_config(run, [{"detector": {"name": "retinanet"}}])
     assert load_live_config(run, [{"benchmark": {"source": "0"}}]).benchmark.options.source == "0"
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_a_port_is_never_shared_with_another_server(windows, monkeypatch):
+    # On Windows SO_REUSEADDR shares it, and an option of Windows alone refuses to. Here another option stands for that.
+    if windows:
+        monkeypatch.setattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_KEEPALIVE, raising=False)
+
+    with bind("127.0.0.1", 0) as bound:
+        assert bool(bound.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) == (not windows)
+        assert bool(bound.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)) == windows
+        with pytest.raises(InvalidConfig, match="Choose another --port"):
+            bind("127.0.0.1", bound.getsockname()[1])

@@ -10,7 +10,7 @@ import yaml
 
 from leocod.paper.cells import Cell
 from leocod.paper.plan import Plan
-from leocod.paper.processes import Ended, log_path, run_cells
+from leocod.paper.processes import Ended, describe_failure, log_path, run_cells
 
 
 def ended(plan: Plan, cells: list[Cell], jobs: int = 2) -> list[Ended]:
@@ -100,3 +100,9 @@ def _until(done: object, progress: object = None) -> None:
             next(progress)
         else:
             time.sleep(0.1)
+
+
+def test_an_end_is_explained_where_there_is_no_sigkill(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delattr(signal, "SIGKILL")
+
+    assert describe_failure(-signal.SIGTERM, tmp_path / "cell.log") == "ended by SIGTERM"

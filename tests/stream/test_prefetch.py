@@ -28,6 +28,9 @@ def leave_a_mark(folder, number):
 def deaf_to(number):
     return signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
+def answers_ctrl_c_with(number):
+    return signal.getsignal(signal.SIGINT)
+
 def killed_at_two(folder, number):
     if number == 2:
         # A thread hands over what was made before, and would be killed with it.
@@ -103,3 +106,13 @@ def test_a_process_that_was_killed_is_told_in_one_line(work, tmp_path):
             (tmp_path / f"{number} has come").touch()
 
     assert made == [0, 1]
+
+
+@pytest.mark.slow
+def test_workers_leave_ctrl_c_alone_where_signals_cannot_be_blocked(work, monkeypatch):
+    monkeypatch.delattr(signal, "pthread_sigmask")
+    monkeypatch.delattr(signal, "SIGCHLD")
+
+    made = list(prefetch(work.answers_ctrl_c_with, range(2), workers=1))
+
+    assert made == [signal.SIG_IGN, signal.SIG_IGN]

@@ -24,6 +24,9 @@ from leocod.types import Frame, Labels
 LONGEST_NAME = 120
 """Letters of a video or a picture where it becomes part of a path."""
 
+DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+"""What Windows takes for a device, whatever its ending."""
+
 
 @dataclass(frozen=True, eq=False)
 class OutputFrame:
@@ -196,10 +199,12 @@ class CocoWriter:
 def sanitize(name: str) -> str:
     """Make a name that every file system takes, and that cannot lead elsewhere.
 
-    >>> sanitize("../walk: 1")
-    '_walk_1'
+    >>> sanitize("../walk: 1"), sanitize("aux"), sanitize("walk.")
+    ('_walk_1', '_aux', 'walk')
     """
-    return re.sub(r"[^\w.-]+", "_", name.strip(), flags=re.ASCII).lstrip(".")[:LONGEST_NAME] or "_"
+    allowed = re.sub(r"[^\w.-]+", "_", name.strip(), flags=re.ASCII).strip(".")
+    whole = f"_{allowed}" if not allowed or DEVICE.match(allowed) else allowed
+    return whole[:LONGEST_NAME].rstrip(".")
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -15,6 +15,7 @@ from leocod.errors import InvalidData
 from leocod.export.comparison import Comparison, compare_detections
 from leocod.export.formats import ExportInput, Format, check_installed, find_format, read, write
 from leocod.export.predict import check_source, read_images
+from leocod.files.atomic import replace
 from leocod.files.run_directory import RunDirectory
 from leocod.networks.base import BaseDetector, ReportingLimits
 from leocod.run.config import load_run_config
@@ -65,7 +66,7 @@ def write_compared(directory: RunDirectory, kind: Format, file: Path, compared_o
         comparison.require(str(file))
         # Some writers make files that only their owner can read.
         copymode(directory.config, temporary)
-        temporary.replace(file)
+        replace(temporary, file)
     return comparison
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+WINDOWS = os.name == "nt"
+
+# Without it, Windows writes two bytes for the end of a line, and the lengths that are stored would be wrong.
+BINARY = getattr(os, "O_BINARY", 0)
+
+PATIENCE = 2.0
+"""Seconds after which a file that another program holds open counts as held for good."""
 
 
 @contextmanager
@@ -23,7 +32,7 @@ def atomic_write(path: Path, *, durable: bool = True) -> Iterator[Path]:
         yield temporary
         if durable:
             sync(temporary)
-        temporary.replace(path)
+        replace(temporary, path)
         if durable:
             sync(path.parent)
     except OSError as error:
@@ -37,15 +46,44 @@ def atomic_write(path: Path, *, durable: bool = True) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def replace(source: Path, target: Path) -> None:
+    """Give a file the name of another, which it replaces."""
+    _wait_for_readers(lambda: source.replace(target))
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    _wait_for_readers(lambda: path.unlink(missing_ok=True))
+
+
+def _wait_for_readers(change: Callable[[], object]) -> None:
+    """Windows refuses a change while somebody reads the file: a report or a virus scanner. That is over soon."""
+    deadline = time.monotonic() + (PATIENCE if WINDOWS else 0.0)
+    while True:
+        try:
+            change()
+            return
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+
+
 def sync(path: Path) -> None:
     """Wait until a file, or the list of names in a folder, has reached the disk."""
-    if path.is_dir() and os.name == "nt":
+    if WINDOWS and path.is_dir():
         return
-    opened = os.open(path, os.O_RDONLY)
+    # Windows writes out only what is open for writing.
+    opened = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def open_to_append(path: Path, *, new: bool = False) -> int:
+    """Open a file whose bytes `append` adds to. `new`: it must not be there yet."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY | (os.O_EXCL if new else 0), 0o666)
 
 
 def append(file: int, data: bytes) -> None:
@@ -81,7 +119,8 @@ def atomic_directory(folder: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write the whole text, or nothing."""
     with atomic_write(path, durable=durable) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # The same bytes on every system.
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = None, durable: bool = True) -> None:

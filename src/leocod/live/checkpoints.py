@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from leocod.files.atomic import remove
 from leocod.files.checkpoint import ENDING, Damaged, read_checkpoint, write_checkpoint
 from leocod.files.run_directory import format_step, list_by_step
 from leocod.live.journal import Entry
@@ -60,7 +61,7 @@ class Checkpoints:
 
     def remove(self, path: Path) -> None:
         """Remove one."""
-        path.unlink(missing_ok=True)
+        remove(path)
         self.saved.pop(path, None)
 
     def read_newest(self, before: float) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from leocod.errors import InvalidFrame
-from leocod.files.atomic import atomic_write, sync
+from leocod.files.atomic import atomic_write, remove, sync
 from leocod.memory.encoding import JPEG, EncodedPicture
 from leocod.types import Frame, Image
 
@@ -57,7 +57,7 @@ class FrameStore:
         """Remove all other frames."""
         for file in self.folder.iterdir():
             if not (file.stem.isdecimal() and int(file.stem) in wanted):
-                file.unlink(missing_ok=True)
+                remove(file)
 
     def _load(self, number: int, picture: EncodedPicture) -> Frame:
         pixels = picture.image()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from leocod.errors import InvalidRun
-from leocod.files.atomic import append, sync
+from leocod.files.atomic import append, open_to_append, sync
 from leocod.text import one_line
 
 Entry = dict[str, Any]
@@ -47,7 +47,7 @@ class Journal:
     def write(self, entry: Entry) -> int:
         """Append an entry and wait until it has reached the disk. Returns its number."""
         if self._open is None:
-            self._open = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self._open = open_to_append(self.file)
             sync(self.file.parent)
         line = json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         before = os.fstat(self._open).st_size

@@ -90,7 +90,7 @@ def serve(
     begun = is_begun(path)
     directory = RunDirectory.open(path) if begun else RunDirectory.create(path)
     messages = Messages()
-    with directory.lock(), _bind(address, port) as bound:
+    with directory.lock(), bind(address, port) as bound:
         if not begun:
             refuse_if_taken(path)
         directory.sweep()
@@ -123,12 +123,13 @@ def hide_password(config: ExperimentConfig) -> ExperimentConfig:
     return config.model_copy(update={"benchmark": config.benchmark.model_copy(update={"options": hidden})})
 
 
-def _bind(address: str, port: int) -> socket.socket:
+def bind(address: str, port: int) -> socket.socket:
     """Before anything is started: a port that is taken is one clear line."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows, SO_REUSEADDR would share a port with a server that uses it already.
+        bound.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
         bound.bind((address, port))
         # From now on a visitor waits and is not turned away.
         bound.listen(128)

@@ -50,7 +50,7 @@ def run_cells(cells: Iterable[Cell], *, jobs: int, threads: int, logs: Path) -> 
             ended = [process for process in running if process.exitcode is not None]
             for process in ended:
                 cell = running.pop(process)
-                yield Ended(cell, _describe_failure(process, log_path(cell, logs)))
+                yield Ended(cell, describe_failure(process.exitcode, log_path(cell, logs)))
             if not ended:
                 yield None
     finally:
@@ -115,12 +115,13 @@ def _redirect_output(log: Path) -> None:
             os.dup2(opened.fileno(), stream)
 
 
-def _describe_failure(process: SpawnProcess, log: Path) -> str | None:
-    if process.exitcode == 0:
+def describe_failure(exit_code: int | None, log: Path) -> str | None:
+    """Say why a process has failed; None if it has not."""
+    if exit_code == 0:
         return None
-    if process.exitcode is not None and process.exitcode < 0:
-        ended_by = signal.Signals(-process.exitcode)
-        return f"ended by {ended_by.name}{'; was there enough memory?' if ended_by == signal.SIGKILL else ''}"
+    if exit_code is not None and exit_code < 0:
+        ended_by = signal.Signals(-exit_code)
+        return f"ended by {ended_by.name}{'; was there enough memory?' if ended_by.name == 'SIGKILL' else ''}"
     return read_last_line(log)
 
 

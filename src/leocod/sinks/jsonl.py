@@ -18,7 +18,7 @@ from pydantic import Field
 
 from leocod.errors import InvalidRun
 from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepTested, StreamEnded
-from leocod.files.atomic import append, atomic_write
+from leocod.files.atomic import append, atomic_write, open_to_append
 from leocod.files.run_directory import list_packed_events, packed_path
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
 
@@ -59,7 +59,7 @@ class JsonLines(BaseSink):
     def __enter__(self) -> Self:
         """Cut off events after the state that was loaded: those steps come again."""
         self._unpack()
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        self._file = open_to_append(self.path)
         if os.fstat(self._file).st_size < self._bytes:
             raise InvalidRun(f"{self.path} is shorter than it was when the checkpoint was saved. Put it back.")
         os.ftruncate(self._file, self._bytes)

@@ -14,7 +14,7 @@ from tensorboard.compat.proto.event_pb2 import Event as Record
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from leocod.events import Evaluated, Event, PseudoLabelAudit, Scored, StepLearned
-from leocod.files.atomic import append
+from leocod.files.atomic import append, open_to_append
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions, Thinning
 
 NO_GROUPS: Mapping[str, Collection[int]] = MappingProxyType({})
@@ -58,7 +58,7 @@ class CurveFile:
         # The first number is what TensorBoard puts the files of a folder in order by.
         stem = f"events.out.tfevents.{int(time.time()):010d}.{os.getpid()}"
         path = next(path for number in count() if not (path := folder / f"{stem}.{number}").exists())
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        self._file = open_to_append(path, new=True)
         self._records = RecordWriter(self)
         self._records.write(Record(wall_time=time.time(), file_version="brain.Event:2").SerializeToString())
 

@@ -35,6 +35,7 @@ def prefetch(make: Callable[[int], Item], numbers: Sequence[int], *, workers: in
         collate_fn=_keep,
         # The loader draws a seed for its workers. It must not draw from torch's global generator.
         generator=Generator(),
+        worker_init_fn=_ignore_ctrl_c,
         # A forked process would inherit locks of threads that it does not have, such as a video decoder's.
         multiprocessing_context="spawn",
     )
@@ -47,6 +48,9 @@ def prefetch(make: Callable[[int], Item], numbers: Sequence[int], *, workers: in
 
 def _start_workers(loader: Iterable[Item]) -> Iterator[Item]:
     """Start the workers so that only this process answers a signal that is sent to all of them."""
+    # Windows has neither.
+    if not (hasattr(signal, "pthread_sigmask") and hasattr(signal, "SIGCHLD")):
+        return iter(loader)
     # Started first, because it unblocks all signals.
     ensure_running()
     # Ctrl-C in a terminal reaches the workers, too. They inherit the blocked signal; here it is unblocked again.
@@ -91,3 +95,8 @@ class _Items:
 
 def _keep(item: Any) -> Any:
     return item
+
+
+def _ignore_ctrl_c(worker: int) -> None:
+    """For systems on which a worker inherits no blocked signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

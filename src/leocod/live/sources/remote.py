@@ -123,8 +123,9 @@ def _start(feed: Feed) -> Any:
         [sys.executable, "-c", PROGRAM, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # A Ctrl-C in the terminal is not for it.
+        # A Ctrl-C in the terminal is not for it. Windows has groups for that, and ignores sessions.
         start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
     # Not among the arguments, where everybody on the machine could read the password. It may have ended already.
     with suppress(OSError), process.stdin:  # type: ignore[union-attr]

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from leocod.events import Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded
+from leocod.files.atomic import remove
 from leocod.files.checkpoint import ENDING, write_checkpoint
 from leocod.files.run_directory import format_step, list_by_step
 from leocod.learner import Learner
@@ -65,7 +66,7 @@ class Checkpoints(BaseSink):
             write_checkpoint(self.folder / f"{format_step(step)}{ENDING}", self._state(step, finished))
             self._saved = self._at_rest
             for old in list_by_step(self.folder, ENDING)[: -self.keep]:
-                old.unlink()
+                remove(old)
 
     def _state(self, step: int, finished: bool) -> dict[str, Any]:
         return {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leocod.errors import InvalidRun
 from leocod.evaluation.coco_form import to_coco_results
 from leocod.events import Evaluated, Event, StepTested
-from leocod.files.atomic import append, write_json
+from leocod.files.atomic import append, open_to_append, remove, write_json
 from leocod.files.run_directory import list_by_step
 from leocod.report.detections import PREQUENTIAL, name_detections
 from leocod.sinks.base import BaseSink
@@ -34,7 +34,7 @@ class DetectionFiles(BaseSink):
             write_json(self.folder / name_detections(event.step), to_coco_results(event.detections))
             if self.keep is not None:
                 for old in list_by_step(self.folder, ".json")[: -self.keep]:
-                    old.unlink()
+                    remove(old)
 
 
 class PrequentialFile(BaseSink):
@@ -59,7 +59,7 @@ class PrequentialFile(BaseSink):
 
     def _open(self) -> int:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        self._file = open_to_append(self.path)
         if os.fstat(self._file).st_size < self._bytes:
             raise InvalidRun(f"{self.path} is shorter than it was when the checkpoint was saved. Put it back.")
         os.ftruncate(self._file, self._bytes)
