@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leocod.cli.options import Device, Override, drop_missing
+from leocod.cli.options import Device, Override, PlugIn, drop_missing
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
@@ -27,10 +27,7 @@ def run(
     benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
     strategy: Annotated[str | None, typer.Option(help="The continual-learning method; see `leocod list`.")] = None,
-    plugin: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Around the strategy: efficient_cls, efficient_cls_plus or none."),
-    ] = None,
+    plugin: PlugIn = None,
     efficient_cls: Annotated[
         bool | None,
         # What --plugin was before there were two.
