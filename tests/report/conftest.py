@@ -108,6 +108,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "seconds": 754.0,
         "seconds_by_part": {"stream": 40.0, "fast": 500.0, "pseudo": 120.0, "evaluate": 94.0},
         "memory_bytes": 1_234_567 if memory else 0,
+        "peak_ram_bytes": 812_345_678,
     } | changed
     config = {"benchmark": {"name": "wander"}, "strategy": {"name": "icarl"}, "seed": 0}
     environment = {"python": "3.11.7", "command": ["leocod", "run", "my config.yaml"], "versions": {"numpy": "2.4.6"}}

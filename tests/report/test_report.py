@@ -74,6 +74,7 @@ def test_headline_figures_are_those_of_the_results(page: str) -> None:
         "46 min 15 s of a person's time for the labels",
         "12 min 34 s",
         "1.2 MB of frames kept",
+        "812.3 MB of RAM at most, in the process of the run",
         "Strategy icarl with Efficient-CLS, detector tiny, on wander: 60 steps, 2 labelled frames in each, seed 0.",
     ):
         assert expected in words
@@ -84,6 +85,12 @@ def test_what_labels_took_a_person_is_left_out_where_nobody_said_it(a_run: MakeR
 
     assert "120 frames labelled by a person " in words
     assert "a person's time" not in words
+
+
+def test_a_run_whose_ram_nobody_measured_says_so(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run(peak_ram_bytes=None)))
+
+    assert "– RAM was not measured" in words
 
 
 def test_every_part_of_the_page_is_there(page: str) -> None:

@@ -174,6 +174,11 @@ class Results(Stored):
     """The same, by what it was spent on."""
     memory_bytes: Count | None = None
     """Of frames and labels kept at the end; None where nobody counted."""
+    peak_ram_bytes: Count | None = None
+    """RAM that the process of the run held at most; None where the system does not say, or if a part was not measured.
+
+    Of several processes that train as one, the first. Not counted: processes that load frames ahead, and GPUs.
+    """
 
     @property
     def is_short_of_labels(self) -> bool:

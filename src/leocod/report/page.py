@@ -45,8 +45,10 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def format_size(count: int) -> str:
-    """A number of bytes that a person can read."""
+def format_size(count: int | None) -> str:
+    """A number of bytes that a person can read, or a dash for none."""
+    if count is None:
+        return "–"
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= one:
             return f"{count / one:.1f} {unit}"
