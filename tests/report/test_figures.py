@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from leocod.evaluation.results import Results
 from leocod.report.figures import (
@@ -131,7 +131,7 @@ def test_many_runs_are_told_apart() -> None:
 def test_a_thin_line_says_of_which_class_it_is(a_run):
     run = Run.load(a_run())
 
-    svg = draw_precision_over_time([run])
+    svg = split_forms(draw_precision_over_time([run]))["wide"]
 
     names = re.findall(r'<g class="class"><title>(.*?)</title><path d="[^"]+"', svg)
     assert names == [str(escape(name)) for name in run.classes[:-1]]
@@ -146,3 +146,44 @@ def test_what_was_known_before_the_first_step_is_drawn_at_step_0(a_run):
     points = [re.findall(r'class="near" d="([^"]+)"', draw_precision_over_time([one]))[0] for one in (run, known)]
 
     assert points[1].count("L") == points[0].count("L") + 1
+
+
+def split_forms(figures: Markup) -> dict[str, str]:
+    """Both forms of a figure."""
+    return {name: svg for svg in re.split(r"(?<=</svg>)", figures) for name in re.findall(r'<svg class="(\w+)"', svg)}
+
+
+def test_a_narrow_figure_is_drawn_anew_and_its_lettering_is_large_enough(a_run):
+    runs = [Run.load(a_run("a run with quite a long name")), Run.load(a_run("another"))]
+    values = np.arange(100.0).reshape(2, 50)
+
+    for figures in (
+        *(draw_precision_over_time(runs), draw_precision_when_away(runs), draw_heat_map(runs[0], 60.0)),
+        draw_bars("Bars", [f"a class with a long name {number}" for number in range(50)], values, "points", runs=runs),
+    ):
+        forms = split_forms(figures)
+        assert list(forms) == ["wide", "narrow"]
+        width = {name: float(re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0]) for name, svg in forms.items()}
+        lettering = {float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", forms["narrow"])}
+        # The page is 16 pixels narrower than the screen on both sides.
+        pixels = min(lettering) * (400 - 2 * 16) / width["narrow"]
+        assert width["wide"] > 2 * width["narrow"]
+        assert pixels > 11
+
+
+def test_a_narrow_figure_has_fewer_ticks(whole_run: Path) -> None:
+    forms = split_forms(draw_precision_when_away([Run.load(whole_run)]))
+
+    ticks = {name: len(re.findall(r">\d+</text>", svg)) for name, svg in forms.items()}
+
+    assert 4 < ticks["narrow"] < ticks["wide"]
+
+
+def test_a_name_that_is_too_long_for_a_narrow_figure_is_shortened_in_it_only() -> None:
+    name = "a class with a long name"
+
+    forms = split_forms(draw_bars("Bars", [name], np.array([[1.0]]), "points", runs=[None]))
+
+    assert f">{name}</text>" in forms["wide"]
+    assert f">{name}</text>" not in forms["narrow"]
+    assert ">a class with a …</text>" in forms["narrow"]

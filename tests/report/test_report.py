@@ -110,7 +110,7 @@ def test_every_part_of_the_page_is_there(page: str) -> None:
         "How it was run",
     ):
         assert f"<h2>{title}</h2>" in page
-    assert page.count('<svg role="img"') == 6
+    assert page.count('<svg class="wide" role="img"') == page.count('<svg class="narrow" role="img"') == 6
     assert page.count("data:image/png;base64,") >= 7
     assert 'class="missing"' not in page
 
@@ -195,7 +195,7 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
     assert "30.1 25.2 9.9" in words
     assert "41.2 33.5 −6.8" in words
     # Six figures, and the heat map twice.
-    assert page.count('<svg role="img"') == 7
+    assert page.count('<svg class="wide" role="img"') == 7
     assert "plugged: precision" in words
     assert "bare: precision" not in words
     assert "do not compare directly" not in words

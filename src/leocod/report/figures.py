@@ -1,4 +1,5 @@
-"""Figures of one run or of several, as SVG to put into a page. Each takes runs and gives one picture."""
+"""Figures of one run or of several, as SVG to put into a page. Each takes runs and gives one picture, in two forms:
+a wide one, and a narrow one with its own axes for a small screen. The page shows the one that fits."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -29,20 +32,46 @@ MARKERS = "os^D"
 """When the colours are used up, the next marker tells runs apart."""
 
 INK, PALE = "#2b2f36", "#b9c0ca"
-WIDTH = 10.4
-"""Inches. The page scales a figure to its place, so this sets how large the lettering is beside the text."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The width that a figure is drawn for, and how much text fits into it."""
+
+    name: Literal["wide", "narrow"]
+    """A class in the page's style, which shows one form and hides the other."""
+    width: float
+    """Inches. The page scales a figure to its place, so this sets how large the lettering is beside the text."""
+    longest_name: int = 28
+    """Characters of a name beside the axes."""
+    longest_label: int = 60
+    """Characters of a name in a legend."""
+    columns: int = 3
+    """Of a legend."""
+    smallest_text: float = 7.5
+    """Points. On a screen of 400 pixels, 8 in the narrow form are 11 pixels."""
+    most_ticks: int = 9
+    """Of the horizontal axis."""
+
+
+WIDE, HALF = Form("wide", 10.4), Form("wide", 5.2, columns=1)
+NARROW = Form("narrow", 3.6, longest_name=16, longest_label=36, columns=1, smallest_text=8, most_ticks=5)
+
+Draw = Callable[[Axes, Form], None]
+
+LEGEND_ROW = 0.2
+"""Inches. A legend stands above the axes, and the figure is so much higher for each of its rows."""
 
 LOWEST_TOP = 10.0
 """Points. An axis of AP ends no lower, so that a difference does not look large only because it is enlarged."""
 
 MANY_CLASSES = 40
 """From here on rows are drawn closer together."""
+ROW, CROWDED_ROW = 0.24, 0.17
+"""Inches."""
 
 MOST_ROWS = 600
 """Classes, or bars, that are drawn: a picture cannot be higher. The numbers by class have all of them."""
-
-LONGEST_LABEL = 60
-"""Characters of a run's name in a legend."""
 
 LOOK: dict[Any, Any] = {
     "axes.edgecolor": "#9aa1ab",
@@ -66,17 +95,31 @@ LOOK: dict[Any, Any] = {
 }
 
 
-def draw_axes(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
-    """One pair of axes as an SVG element."""
-    return draw_figure(name, height, lambda figure: draw(figure.add_subplot()), width=width)
+def draw_forms(name: str, height: float, draw: Draw, *, form: Form = WIDE, labels: int = 0) -> Markup:
+    """One pair of axes as two SVG elements: in this form, and narrow. `labels`: entries of a legend above the axes."""
+
+    def draw_form(axes: Axes, form: Form) -> None:
+        draw(axes, form)
+        axes.locator_params(axis="x", nbins=form.most_ticks)
+
+    return Markup("\n").join(
+        draw_axes(name, height + LEGEND_ROW * -(-labels // one.columns), partial(draw_form, form=one), form=one)
+        for one in (form, NARROW)
+    )
 
 
-def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, width: float = WIDTH) -> Markup:
+def draw_axes(name: str, height: float, draw: Callable[[Axes], None], *, form: Form | None = None) -> Markup:
+    """One pair of axes as an SVG element; without a form, for every screen."""
+    return draw_figure(name, height, lambda figure: draw(figure.add_subplot()), form=form)
+
+
+def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, form: Form | None = None) -> Markup:
     """A figure of any axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
+    width, kind = (form.width, form.name) if form else (WIDE.width, "every")
     with matplotlib.rc_context():
         # Not as a matplotlibrc in the current directory has it: that may be anyone's, and could call LaTeX on a name.
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**LOOK, "svg.hashsalt": name})
+        matplotlib.rcParams.update({**LOOK, "svg.hashsalt": f"{kind} {name}"})
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure)
@@ -91,7 +134,8 @@ def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, wid
     svg = svg[svg.index("<svg") :]
     # Numbered ids (text_1, axes_1) repeat in every figure of a page, and nothing refers to them.
     svg = re.sub(r'(<\w+) id="[A-Za-z0-9.]+_\d+"', r"\1", svg)
-    return Markup(svg.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(name), 1))
+    opening = Markup('<svg class="{}" role="img" aria-label="{}" ').format(kind, name)
+    return Markup(svg.replace("<svg ", opening, 1))
 
 
 def pick_colour(number: int) -> str:
@@ -107,25 +151,26 @@ def style_line(number: int) -> dict[str, Any]:
 def draw_precision_over_time(runs: Sequence[Run]) -> Markup:
     """Mean AP after each evaluation; for a single run also each class, thin."""
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, form: Form) -> None:
         for number, run in enumerate(runs):
             learnt = np.array(run.evaluated_steps) + 1
             table = run.table
             if run.history.start is not None:
                 learnt, table = np.array([0, *learnt]), np.vstack([run.history.start, table])
             if len(runs) == 1:
-                for category, line in enumerate(axes.plot(learnt, table, color=PALE, linewidth=0.7)):
-                    line.set_gid(f"class-{category}")
+                for category in list_tested_classes(run):
+                    axes.plot(learnt, table[:, category], color=PALE, linewidth=0.7, gid=f"class-{category}")
             axes.plot(learnt, cap_over_time(table), **style_line(number), markersize=4)
         top = max(LOWEST_TOP, axes.get_ylim()[1])
         axes.set(xlabel="steps learnt", ylabel=f"{name_ap(runs)} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
         if len(runs) > 1:
-            name_runs(axes, runs)
+            put_legend(axes, axes.lines, [run.name for run in runs], form)
         else:
             axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
 
-    return name_classes(draw_axes(f"{name_ap(runs)} over time", 3.4, draw), runs[0].classes)
+    labels = len(runs) if len(runs) > 1 else 0
+    return name_classes(draw_forms(f"{name_ap(runs)} over time", 3.2, draw, labels=labels), runs[0].classes)
 
 
 def name_classes(svg: Markup, classes: Sequence[str]) -> Markup:
@@ -139,13 +184,13 @@ def name_classes(svg: Markup, classes: Sequence[str]) -> Markup:
     return Markup(re.sub(line, name, svg))
 
 
-def draw_heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
+def draw_heat_map(run: Run, highest: float, *, form: Form = WIDE) -> Markup:
     """AP of each class over time, with an orange bar wherever the class was in the training stream."""
     tested = list_tested_classes(run)[:MOST_ROWS]
     edges = np.array([0, *(step + 1 for step in run.evaluated_steps)])
-    row_height = 0.24 if len(tested) <= MANY_CLASSES else 0.17
+    is_crowded = len(tested) > MANY_CLASSES
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, form: Form) -> None:
         rows = np.arange(len(tested) + 1)
         # As pixels: a hundred classes over thousands of steps would be ten thousand shapes and more.
         mesh = axes.pcolormesh(
@@ -155,19 +200,26 @@ def draw_heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
             seen = find_spans(run.presence[: edges[-1], category])
             axes.broken_barh(seen, (row + 0.78, 0.16), facecolor="#e8590c", rasterized=True)
             axes.axhline(row, color="white", linewidth=1)
-        names = [shorten_name(run.classes[category]) for category in tested]
-        axes.set_yticks(rows[:-1] + 0.5, names, fontsize=9 if len(tested) <= MANY_CLASSES else 7.5)
+        names = [shorten_name(run.classes[category], form.longest_name) for category in tested]
+        axes.set_yticks(rows[:-1] + 0.5, names, fontsize=form.smallest_text if is_crowded else 9)
         axes.set(xlabel="steps learnt", ylim=(len(tested), 0), xlim=(0, edges[-1]))
         axes.grid(visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines[:].set_visible(False)
-        bar = axes.figure.colorbar(mesh, ax=axes, location="top", shrink=0.4, aspect=30, pad=0.02, anchor=(0.0, 0.0))
+        bar = axes.figure.colorbar(
+            mesh,
+            ax=axes,
+            location="top",
+            shrink=4 / form.width if form.width > 4 else 1,
+            aspect=30,
+            pad=0.02,
+            anchor=(0.0, 0.0),
+        )
         bar.set_label(f"{name_ap([run])} (points)")
         bar.outline.set_visible(False)
 
-    return draw_axes(
-        f"{name_ap([run])} by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width
-    )
+    height = 1.3 + (CROWDED_ROW if is_crowded else ROW) * len(tested)
+    return draw_forms(f"{name_ap([run])} by class over time, {run.name}", height, draw, form=form)
 
 
 def draw_bars(
@@ -182,7 +234,7 @@ def draw_bars(
     """Horizontal bars, one group after another from the top; `values` is runs x groups, NaN for no bar."""
     thickness = 0.8 / len(runs)
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, form: Form) -> None:
         for number, row in enumerate(values):
             places = np.arange(len(groups)) + (number - (len(runs) - 1) / 2) * thickness
             axes.barh(places, np.nan_to_num(row), thickness * 0.9, color=pick_colour(number))
@@ -191,24 +243,26 @@ def draw_bars(
                 axes.annotate(
                     text, (np.nan_to_num(value), place), (3, 0), textcoords="offset points", va="center", fontsize=8
                 )
-        axes.set_yticks(np.arange(len(groups)), [shorten_name(group) for group in groups])
+        axes.set_yticks(np.arange(len(groups)), [shorten_name(group, form.longest_name) for group in groups])
         axes.set(xlabel=label, ylim=(len(groups) - 0.4, -0.6))
-        axes.set_xlim(0, max(1.08 * float(np.nan_to_num(values).max()), lowest_top))
+        # Room for the number behind the longest bar, which takes more of a narrow figure.
+        room = 1 + 0.85 / form.width
+        axes.set_xlim(0, max(room * float(np.nan_to_num(values).max()), lowest_top))
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
         axes.tick_params(axis="y", length=0)
         if len(runs) > 1:
-            name_runs(axes, runs, patches=True)
+            put_legend(axes, axes.containers, [run.name for run in runs], form)
 
-    crowd = max(0.24 if len(groups) <= MANY_CLASSES else 0.17, 0.17 * len(runs))
-    return draw_axes(name, 0.7 + crowd * len(groups) + 0.22 * (len(runs) > 1), draw)
+    crowd = max(ROW if len(groups) <= MANY_CLASSES else CROWDED_ROW, CROWDED_ROW * len(runs))
+    return draw_forms(name, 0.7 + crowd * len(groups), draw, labels=len(runs) if len(runs) > 1 else 0)
 
 
 def draw_precision_when_away(runs: Sequence[Run]) -> Markup:
     """AP against steps since the class was last seen: the mean, and for a single run every evaluation as a dot."""
+    shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
 
-    def draw(axes: Axes) -> None:
-        shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
+    def draw(axes: Axes, form: Form) -> None:
         for number, run in shown:
             away, precision = forgetting_curve(run.table, run.evaluated_steps, run.history.presence)
             if len(runs) == 1:
@@ -216,13 +270,14 @@ def draw_precision_when_away(runs: Sequence[Run]) -> Markup:
             axes.plot(*average_neighbours(away, precision), **style_line(number), markersize=4)
         axes.set(xlabel=f"steps since the class was last {name_last_seen(runs)}", ylabel=f"{name_ap(runs)} (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         if len(runs) > 1:
-            name_runs(axes, [run for _, run in shown])
+            put_legend(axes, axes.lines, [run.name for _, run in shown], form)
         else:
             axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
 
-    return draw_axes(f"{name_ap(runs)} against steps since last seen", 3.2, draw)
+    labels = len(shown) if len(runs) > 1 else 0
+    return draw_forms(f"{name_ap(runs)} against steps since last seen", 3.0, draw, labels=labels)
 
 
 def average_neighbours(
@@ -238,7 +293,7 @@ def average_neighbours(
     )
 
 
-def shorten_name(name: str, longest: int = 28) -> str:
+def shorten_name(name: str, longest: int = WIDE.longest_name) -> str:
     """A name that leaves room for the figure beside it."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
@@ -255,19 +310,13 @@ def list_tested_classes(run: Run) -> list[int]:
     return np.flatnonzero(~np.isnan(run.table).all(axis=0)).tolist() if len(run.table) else []
 
 
-def name_runs(axes: Axes, runs: Sequence[Run], *, patches: bool = False) -> None:
-    """A legend with the names of the runs."""
-    handles = axes.containers if patches else axes.lines
-    put_legend(axes, handles, [run.name for run in runs])
-
-
-def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], columns: int = 3) -> None:
+def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], form: Form = WIDE) -> None:
     """A legend above the axes. The space before a name keeps matplotlib from hiding one that begins with `_`."""
     axes.legend(
         handles,
-        [f" {shorten_name(label, LONGEST_LABEL)}" for label in labels],
+        [f" {shorten_name(label, form.longest_label)}" for label in labels],
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=columns,
+        ncols=form.columns,
         borderaxespad=0.2,
     )

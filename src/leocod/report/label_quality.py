@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from leocod.evaluation.results import Counts
 from leocod.events import PseudoLabelAudit
-from leocod.report.figures import WIDTH, draw_axes, pick_colour, put_legend, style_line
+from leocod.report.figures import HALF, WIDE, Form, draw_forms, pick_colour, put_legend, style_line
 from leocod.report.reading import Run
 
 HEAD = ("Run", "Classes", "Frames", "Labels", "Right", "Objects", "Precision", "Recall")
@@ -29,7 +29,7 @@ def draw_curves(runs: Sequence[Run]) -> tuple[tuple[str, Markup], ...]:
         return (("", draw_quality("all classes", runs, everything)),)
     chosen = {"all": everything} | {name: [run.audits_by_group.get(name, {}) for run in runs] for name in groups}
     return tuple(
-        (f"{name.capitalize()} classes", draw_quality(f"{name} classes", runs, audits, width=WIDTH / 2))
+        (f"{name.capitalize()} classes", draw_quality(f"{name} classes", runs, audits, form=HALF))
         for name, audits in chosen.items()
     )
 
@@ -39,25 +39,26 @@ def _has_counts(run: Run, group: str) -> bool:
     return any(audit.labels or audit.objects for audit in run.audits_by_group.get(group, {}).values())
 
 
-def draw_quality(what: str, runs: Sequence[Run], audits: Sequence[Audits], *, width: float = WIDTH) -> Markup:
+def draw_quality(what: str, runs: Sequence[Run], audits: Sequence[Audits], *, form: Form = WIDE) -> Markup:
     """Precision (solid) and recall (dashed) of pseudo labels, over windows of steps; `audits` has those of each run."""
 
-    def draw(axes: Axes) -> None:
-        shown = [number for number, one in enumerate(audits) if one]
+    shown = [number for number, one in enumerate(audits) if one]
+    kinds = [
+        f"{runs[number].name}: {kind}" if len(runs) > 1 else kind
+        for number in shown
+        for kind in ("precision", "recall")
+    ]
+
+    def draw(axes: Axes, form: Form) -> None:
         for number in shown:
             steps, precision, recall = measure_quality(audits[number])
             axes.plot(steps, precision, **style_line(number), markersize=3)
             axes.plot(steps, recall, color=pick_colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
         axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
-        kinds = [
-            f"{runs[number].name}: {kind}" if len(runs) > 1 else kind
-            for number in shown
-            for kind in ("precision", "recall")
-        ]
-        put_legend(axes, axes.lines, kinds, columns=2 if width == WIDTH or len(runs) == 1 else 1)
+        put_legend(axes, axes.lines, kinds, form)
 
     name = f"Precision and recall of the pseudo labels over time, {what}"
-    return draw_axes(name, 3.0 + 0.2 * (len(runs) > 1), draw, width=width)
+    return draw_forms(name, 2.8, draw, form=form, labels=len(kinds))
 
 
 def measure_quality(audits: Audits, windows: int = 30) -> tuple[list[float], list[float], list[float]]:

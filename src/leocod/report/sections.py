@@ -72,11 +72,11 @@ def show_classes_over_time(runs: Sequence[Run]) -> Section:
     if not shown:
         return Section(title, note, missing="No class has a test box.")
     highest = max(figures.LOWEST_TOP, 10.0 * float(np.ceil(max(np.nanmax(run.table) for run in shown) / 10)))
-    width = figures.WIDTH if len(shown) == 1 else figures.WIDTH / 2
+    form = figures.WIDE if len(shown) == 1 else figures.HALF
     return Section(
         title,
         note,
-        tuple((run.name if len(runs) > 1 else "", figures.draw_heat_map(run, highest, width=width)) for run in shown),
+        tuple((run.name if len(runs) > 1 else "", figures.draw_heat_map(run, highest, form=form)) for run in shown),
     )
 
 
