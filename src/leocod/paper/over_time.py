@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from leocod.paper.details import OverTime
 from leocod.paper.outcome import Outcome, RowRuns, mean
-from leocod.report.figures import LEGEND_ROW, LOWEST_TOP, WIDE, draw_axes, put_legend, style_line
+from leocod.report.drawing import LEGEND_ROW, WIDE, draw_axes, put_legend, style_line
+from leocod.report.figures import LOWEST_TOP
 
 FORM = replace(WIDE, columns=4)
 
