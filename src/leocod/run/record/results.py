@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from leocod.evaluation.results import ClassScores, Evaluation, MetricWords, Resu
 from leocod.events import Evaluated, Event, RunFinished, Scored, StepFinished, StepLearned, Warned
 from leocod.files.atomic import write_json
 from leocod.report.detections import read_prequential
+from leocod.run.peak_ram import measure_peak_ram
 from leocod.run.record.history import HistoryRecorder
 from leocod.run.record.pseudo_labels import PseudoLabelTally
 from leocod.sinks.base import BaseSink
@@ -48,19 +49,26 @@ class ResultsFile(BaseSink):
         *,
         single_pass: bool,
         lost_test_frames: int = 0,
+        measure_ram: Callable[[], int | None] = measure_peak_ram,
     ) -> None:
-        """`about`: the entries that are known beforehand. `metrics`: what is computed at the end."""
+        """`about`: the entries that are known beforehand. `metrics`: what is computed at the end.
+
+        `measure_ram`: bytes that the process has held at most.
+        """
         self.path = path
         self.about = about
         self.labels = labels
         self.metrics = metrics
         self.lost_test_frames = lost_test_frames
+        self.measure_ram = measure_ram
         self.content: Results | None = None
         """What was written, once it was."""
         self._record = HistoryRecorder(definitions, single_pass=single_pass)
         self._seconds: dict[str, float] = defaultdict(float)
         self._seconds_before = self._seconds_now = 0.0
         """Before the checkpoint that this run was resumed from, and since."""
+        self._ram_before: int | None = 0
+        """Held at most before the checkpoint that this run was resumed from; None where nobody measured."""
         self._memory_bytes = 0
         self._skipped: set[int] = set()
         self._refused = 0
@@ -130,7 +138,13 @@ class ResultsFile(BaseSink):
             seconds=round(self._seconds_before + event.seconds, 3),
             seconds_by_part={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             memory_bytes=self._memory_bytes,
+            peak_ram_bytes=self._find_peak_ram(),
         )
+
+    def _find_peak_ram(self) -> int | None:
+        """The largest of all parts of the run."""
+        now = self.measure_ram()
+        return None if now is None or self._ram_before is None else max(now, self._ram_before)
 
     def _list_retests(self, name: str) -> Retested:
         scores = {step: _score_classes(also[name]) for step, also in sorted(self._also.items())}
@@ -144,6 +158,7 @@ class ResultsFile(BaseSink):
             "seconds_by_part": dict(self._seconds),
             "seconds": self._seconds_before + self._seconds_now,
             "memory_bytes": self._memory_bytes,
+            "peak_ram_bytes": self._find_peak_ram(),
             "skipped": sorted(self._skipped),
             "refused": self._refused,
             "warnings": self._warnings,
@@ -157,6 +172,8 @@ class ResultsFile(BaseSink):
         self._seconds_before = state["seconds"]
         self._memory_bytes, self._skipped = state["memory_bytes"], set(state["skipped"])
         self._refused, self._warnings = state["refused"], state["warnings"]
+        # Earlier versions did not measure it.
+        self._ram_before = state.get("peak_ram_bytes")
         # Earlier versions tried no test frames again.
         self._also = dict(state.get("also", {}))
         self._pseudo_labels.load_state_dict(state)
