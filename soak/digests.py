@@ -1,6 +1,6 @@
 """What a run has come to, as digests: two runs that did the same have the same, to the bit.
 
-Times, which no two runs share, are left out, and so is what is made of them: the report, TensorBoard's files.
+Times and RAM, which no two runs share, are left out, and so is what is made of them: the report, TensorBoard's files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory, list_packed_events
 
-TIMES = {"seconds", "seconds_by_part"}
+MEASURED = {"seconds", "seconds_by_part", "peak_ram_bytes"}
 
 
 def digests(path: Path) -> dict[str, str]:
@@ -38,7 +38,7 @@ def digests(path: Path) -> dict[str, str]:
         "random": _digest(state["torch_random"]),
         "step": str(state["step"]),
         "events": _digest(list(events(directory))),
-        "metrics": _digest(_timeless(json.loads(directory.results.read_text()))),
+        "metrics": _digest(_drop_measured(json.loads(directory.results.read_text()))),
         "files": _digest({str(file.relative_to(path)): file.read_bytes() for file in [*plain, *pictures]}),
     }
 
@@ -50,7 +50,7 @@ def events(directory: RunDirectory) -> Iterator[Any]:
     ]
     started = False
     for line in "".join([*texts, directory.events.read_text()]).splitlines():
-        event = _timeless(json.loads(line))
+        event = _drop_measured(json.loads(line))
         if event["event"] == "RunStarted":
             # A run is named after its directory.
             event.pop("name")
@@ -60,8 +60,8 @@ def events(directory: RunDirectory) -> Iterator[Any]:
         yield event
 
 
-def _timeless(value: Any) -> Any:
-    return {name: one for name, one in value.items() if name not in TIMES}
+def _drop_measured(value: Any) -> Any:
+    return {name: one for name, one in value.items() if name not in MEASURED}
 
 
 def _digest(value: Any) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+MAY_CHANGE = frozenset({"checkpoint", "record", "sinks", "patience", "workers", "bad_steps"})
+"""Keys of a config that nothing that is learnt or measured depends on: they may differ when a run is resumed."""
+
 
 class Settings(BaseModel):
     """Options of one part. The text under a field is its help; unknown keys are errors; nothing changes once loaded."""

@@ -34,7 +34,7 @@ RESULTS = {
     *("scores", "definitions", "start", "pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods"),
     *("pseudo_label_check", "also"),
     *("refused_steps", "warnings"),
-    *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes"),
+    *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes", "peak_ram_bytes"),
 }
 
 
@@ -49,8 +49,9 @@ def read(path: Path) -> Any:
 
 
 def figures(run: Path) -> dict[str, Any]:
-    """results.json without what depends on the clock."""
-    return {key: value for key, value in read(run / "results.json").items() if not key.startswith("seconds")}
+    """results.json without what depends on the clock and on the machine."""
+    measured = ("seconds", "peak_ram")
+    return {key: value for key, value in read(run / "results.json").items() if not key.startswith(measured)}
 
 
 def weights(run: Path) -> dict[str, torch.Tensor]:
@@ -110,6 +111,7 @@ def test_results_have_every_key_and_count_right(first: Path) -> None:
     assert results["pseudo_label_counts"]["frames"] == 48
     assert [(one["first_step"], one["last_step"]) for one in results["pseudo_label_periods"]] == [(0, 1), (2, 3)]
     assert results["memory_bytes"] > 0
+    assert results["peak_ram_bytes"] > 100e6
     assert {"stream", "train", "pseudo labels", "evaluate"} <= set(results["seconds_by_part"])
 
 

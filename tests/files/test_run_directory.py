@@ -6,7 +6,14 @@ import pytest
 
 from leocod.errors import InvalidRun, RunExists
 from leocod.files.atomic import write_text
-from leocod.files.run_directory import RunDirectory, find_free_path, list_by_step, list_packed_events, packed_path
+from leocod.files.run_directory import (
+    RunDirectory,
+    find_free_path,
+    list_by_step,
+    list_packed_events,
+    list_runs,
+    packed_path,
+)
 from leocod.run.config import load_config
 
 
@@ -195,3 +202,21 @@ def test_a_live_run_has_no_end(tmp_path: Path) -> None:
     with pytest.raises(InvalidRun, match="is a live run. It has no end"):
         directory.require_finished()
     assert directory.describe_progress() is None
+
+
+def test_runs_in_a_folder_come_in_natural_order(tmp_path: Path) -> None:
+    for name in ("b10", "b9", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.yaml").touch()
+    (tmp_path / "no run").mkdir()
+
+    assert [path.name for path in list_runs(tmp_path)] == ["a", "b9", "b10"]
+
+
+def test_a_run_directory_is_no_folder_of_runs(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").touch()
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "config.yaml").touch()
+
+    assert list_runs(tmp_path) == []
+    assert list_runs(tmp_path / "not there") == []

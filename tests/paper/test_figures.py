@@ -41,7 +41,7 @@ from leocod.paper.figures import (
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.table import Table, load_table
-from leocod.report.figures import INK, draw_axes
+from leocod.report.drawing import INK, draw_axes
 from leocod.report.reading import Run
 
 Write = Callable[..., Cell]

@@ -1,6 +1,6 @@
 import pytest
 
-from leocod.paper.intervals import Interval
+from leocod.evaluation.intervals import Interval
 from leocod.paper.verdicts import find_worst, judge_alike, judge_better, judge_figure, judge_no_better
 
 

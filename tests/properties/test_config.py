@@ -17,9 +17,9 @@ from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
 from leocod.run.choices import CHOICES, Choice, SinkChoice
-from leocod.run.config import MAY_CHANGE, ExperimentConfig, describe_changes, load_config, load_mapping
+from leocod.run.config import ExperimentConfig, describe_changes, load_config, load_mapping
 from leocod.run.layers import overlay, parse_override
-from leocod.settings import Settings
+from leocod.settings import MAY_CHANGE, Settings
 
 for choice in (*CHOICES.values(), SinkChoice):
     for chosen in choice.kind.names():

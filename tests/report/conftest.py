@@ -108,6 +108,7 @@ def write_run(path: Path, *, pseudo: bool = True, memory: bool = True, level: fl
         "seconds": 754.0,
         "seconds_by_part": {"stream": 40.0, "fast": 500.0, "pseudo": 120.0, "evaluate": 94.0},
         "memory_bytes": 1_234_567 if memory else 0,
+        "peak_ram_bytes": 812_345_678,
     } | changed
     config = {"benchmark": {"name": "wander"}, "strategy": {"name": "icarl"}, "seed": 0}
     environment = {"python": "3.11.7", "command": ["leocod", "run", "my config.yaml"], "versions": {"numpy": "2.4.6"}}
@@ -137,3 +138,21 @@ def a_run(tmp_path: Path) -> Callable[..., Path]:
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete run directory for tests that only read it."""
     return write_run(tmp_path_factory.mktemp("runs") / "icarl-efficient_cls-2of16-seed0")
+
+
+@pytest.fixture(scope="session")
+def runs_of_two_kinds(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three seeds of each; of the second one nobody has measured the RAM."""
+    folder = tmp_path_factory.mktemp("kinds")
+    return [
+        write_run(
+            folder / f"{name}-seed{seed}",
+            pseudo=name == "plugged",
+            seed=seed,
+            scores={"fap": fap},
+            level=fap,
+            peak_ram_bytes=None if seed == 1 else 10**9 + seed * 10**8,
+        )
+        for name, values in (("bare", [30.0, 32.0, 34.0]), ("plugged", [33.0, 35.1, 36.9]))
+        for seed, fap in enumerate(values)
+    ]

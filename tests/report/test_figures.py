@@ -11,24 +11,26 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from leocod.evaluation.results import Results
 from leocod.report.figures import (
-    COLOURS,
     average_neighbours,
-    draw_axes,
     draw_bars,
     draw_heat_map,
     draw_precision_over_time,
     draw_precision_when_away,
     find_spans,
-    shorten_name,
-    style_line,
 )
+from leocod.report.kinds import Kind, group_runs
 from leocod.report.reading import Run
 
 MakeRun = Callable[..., Path]
+
+
+def load_kind(path: Path) -> Kind:
+    """A single run."""
+    return group_runs([Run.load(path)])[0]
 
 
 def test_spans_are_unbroken_stretches() -> None:
@@ -53,19 +55,14 @@ def test_time_away_counts_as_the_metrics_of_the_run_say(a_run: MakeRun) -> None:
     usual, by_labels = Run.load(a_run("usual")), Run.load(a_run("by labels", definitions={"presence": "labelled"}))
     as_if_labels_were_all = replace(usual, present=usual.labelled)
 
-    svg = draw_precision_when_away([by_labels]).replace("in a label", "in the training stream")
+    svg = draw_precision_when_away(group_runs([by_labels])).replace("in a label", "in the training stream")
 
-    assert svg == draw_precision_when_away([as_if_labels_were_all])
-    assert svg != draw_precision_when_away([usual])
-
-
-def test_long_names_are_shortened() -> None:
-    assert shorten_name("a mug") == "a mug"
-    assert shorten_name("m" * 40) == "m" * 27 + "…"
+    assert svg == draw_precision_when_away(group_runs([as_if_labels_were_all]))
+    assert svg != draw_precision_when_away(group_runs([usual]))
 
 
 def test_names_are_text_and_escaped(a_run: MakeRun) -> None:
-    svg = draw_heat_map(Run.load(a_run()), 60.0)
+    svg = draw_heat_map(load_kind(a_run()), 60.0)
 
     assert svg.startswith("<svg ")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg
@@ -73,24 +70,17 @@ def test_names_are_text_and_escaped(a_run: MakeRun) -> None:
     assert "never tested" not in svg
 
 
-def test_a_run_name_that_begins_with_an_underscore_is_in_the_legend(a_run: MakeRun) -> None:
-    runs = [Run.load(a_run("_hidden")), Run.load(a_run("plain"))]
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    kinds = ["_hidden", "plain"]
 
-    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [np.nan]]), "points", runs=runs)
+    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [np.nan]]), "points", kinds=kinds)
 
     assert "_hidden" in svg
     assert ">none</text>" in svg
 
 
-def test_the_same_figure_is_drawn_the_same() -> None:
-    pictures = [draw_axes("A line", 2.0, lambda axes: axes.set(xlabel="x")) for _ in range(2)]
-
-    assert pictures[0] == pictures[1]
-    assert 'aria-label="A line"' in pictures[0]
-
-
 def test_settings_from_elsewhere_change_no_figure(whole_run: Path) -> None:
-    run = Run.load(whole_run)
+    run = load_kind(whole_run)
     elsewhere: dict[Any, Any] = {"text.usetex": True, "svg.image_inline": False, "text.parse_math": True}
 
     expected = draw_heat_map(run, 60.0)
@@ -106,32 +96,23 @@ def test_settings_from_elsewhere_change_no_figure(whole_run: Path) -> None:
 def test_only_so_many_classes_are_drawn(whole_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leocod.report.figures.MOST_ROWS", 2)
 
-    svg = draw_heat_map(Run.load(whole_run), 60.0)
+    svg = draw_heat_map(load_kind(whole_run), 60.0)
 
     assert ">laptop</text>" in svg
     assert ">plant</text>" not in svg
 
 
-def test_a_long_run_name_is_shortened_in_the_legend(a_run: MakeRun) -> None:
-    runs = [Run.load(a_run("y" * 200)), Run.load(a_run("plain"))]
-
-    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [2.0]]), "points", runs=runs)
+def test_a_long_name_is_shortened_in_the_legend() -> None:
+    svg = draw_bars("Bars", ["mug"], np.array([[1.0], [2.0]]), "points", kinds=["y" * 200, "plain"])
 
     assert f"{'y' * 59}…" in svg
     assert "y" * 60 not in svg
 
 
-def test_many_runs_are_told_apart() -> None:
-    lines = [style_line(number) for number in range(4 * len(COLOURS))]
-
-    assert len(COLOURS) >= 9
-    assert len({(one["color"], one["marker"]) for one in lines}) == len(lines)
-
-
 def test_a_thin_line_says_of_which_class_it_is(a_run):
-    run = Run.load(a_run())
+    run = load_kind(a_run())
 
-    svg = draw_precision_over_time([run])
+    svg = split_forms(draw_precision_over_time([run]))["wide"]
 
     names = re.findall(r'<g class="class"><title>(.*?)</title><path d="[^"]+"', svg)
     assert names == [str(escape(name)) for name in run.classes[:-1]]
@@ -143,6 +124,66 @@ def test_what_was_known_before_the_first_step_is_drawn_at_step_0(a_run):
     start = {"ap": 5.0, "ap_by_class": dict.fromkeys(run.classes, 5.0)}
     known = replace(run, results=Results.model_validate(run.results.model_dump() | {"start": start}))
 
-    points = [re.findall(r'class="near" d="([^"]+)"', draw_precision_over_time([one]))[0] for one in (run, known)]
+    points = [
+        re.findall(r'class="near" d="([^"]+)"', draw_precision_over_time(group_runs([one])))[0] for one in (run, known)
+    ]
 
     assert points[1].count("L") == points[0].count("L") + 1
+
+
+def split_forms(figures: Markup) -> dict[str, str]:
+    """Both forms of a figure."""
+    return {name: svg for svg in re.split(r"(?<=</svg>)", figures) for name in re.findall(r'<svg class="(\w+)"', svg)}
+
+
+def test_a_narrow_figure_is_drawn_anew_and_its_lettering_is_large_enough(a_run):
+    kinds = [load_kind(a_run("a run with quite a long name")), load_kind(a_run("another"))]
+    values = np.arange(100.0).reshape(2, 50)
+
+    for figures in (
+        *(draw_precision_over_time(kinds), draw_precision_when_away(kinds), draw_heat_map(kinds[0], 60.0)),
+        draw_bars("Bars", [f"a long name {number}" for number in range(50)], values, "points", kinds=["one", "two"]),
+    ):
+        forms = split_forms(figures)
+        assert list(forms) == ["wide", "narrow"]
+        width = {name: float(re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0]) for name, svg in forms.items()}
+        lettering = {float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", forms["narrow"])}
+        # The page is 16 pixels narrower than the screen on both sides.
+        pixels = min(lettering) * (400 - 2 * 16) / width["narrow"]
+        assert width["wide"] > 2 * width["narrow"]
+        assert pixels > 11
+
+
+def test_a_narrow_figure_has_fewer_ticks(whole_run: Path) -> None:
+    forms = split_forms(draw_precision_when_away([load_kind(whole_run)]))
+
+    ticks = {name: len(re.findall(r">\d+</text>", svg)) for name, svg in forms.items()}
+
+    assert 4 < ticks["narrow"] < ticks["wide"]
+
+
+def test_a_name_that_is_too_long_for_a_narrow_figure_is_shortened_in_it_only() -> None:
+    name = "a class with a long name"
+
+    forms = split_forms(draw_bars("Bars", [name], np.array([[1.0]]), "points", kinds=["one"]))
+
+    assert f">{name}</text>" in forms["wide"]
+    assert f">{name}</text>" not in forms["narrow"]
+    assert ">a class with a …</text>" in forms["narrow"]
+
+
+def test_several_seeds_are_a_line_with_a_band(a_run: MakeRun) -> None:
+    runs = [Run.load(a_run(f"run-seed{seed}", seed=seed, level=60.0 + 5 * seed)) for seed in range(3)]
+    single, several = group_runs(runs[:1]), group_runs(runs)
+
+    assert "fill-opacity: 0.18" not in draw_precision_over_time(single)
+    assert "fill-opacity: 0.18" in draw_precision_over_time(several)
+
+
+def test_the_mean_over_seeds_has_no_bars_of_one_stream(a_run: MakeRun) -> None:
+    runs = [Run.load(a_run(f"run-seed{seed}", seed=seed)) for seed in range(2)]
+    single, several = group_runs(runs[:1])[0], group_runs(runs)[0]
+
+    # The same values, so that only the bars can differ.
+    np.testing.assert_array_equal(single.table, several.table)
+    assert draw_heat_map(single, 60.0) != draw_heat_map(several, 60.0).replace(several.name, single.name)

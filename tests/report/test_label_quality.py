@@ -12,6 +12,7 @@ import pytest
 
 from leocod.errors import InvalidRun
 from leocod.events import ClassCounts
+from leocod.report.kinds import group_runs
 from leocod.report.label_quality import draw_curves, list_totals, measure_quality
 from leocod.report.reading import Run
 
@@ -60,7 +61,7 @@ def test_known_and_new_classes_are_measured_apart(a_run: MakeRun) -> None:
     assert run.audits[0].by_class == {0: ClassCounts(10, 5, 20), 1: ClassCounts(5, 0, 8)}
     assert known == ([30.0], [50.0], [25.0])
     assert new == ([30.0], [0.0], [0.0])
-    assert [heading for heading, _ in draw_curves([run])] == ["All classes", "Known classes", "New classes"]
+    assert [heading for heading, _ in draw_curves(group_runs([run]))] == ["All classes", "Known classes", "New classes"]
 
 
 @pytest.mark.parametrize(("by_class", "known"), [(None, ["mug"]), ({"0": [10, 5, 20]}, None)])
@@ -70,14 +71,14 @@ def test_without_groups_there_is_one_figure(
     run = Run.load(count_by_class(a_run(), by_class, known))  # type: ignore[arg-type]
 
     assert run.audits_by_group == {}
-    assert [heading for heading, _ in draw_curves([run])] == [""]
+    assert [heading for heading, _ in draw_curves(group_runs([run]))] == [""]
 
 
 def test_a_run_that_knows_is_drawn_beside_one_that_does_not(a_run: MakeRun) -> None:
     runs = [Run.load(a_run("old")), Run.load(count_by_class(a_run("young"), {"0": [10, 5, 20]}, ["mug"]))]
 
     # Nothing was counted of new classes, and an empty figure is none.
-    whole, known = (svg for _, svg in draw_curves(runs))
+    whole, known = (svg for _, svg in draw_curves(group_runs(runs)))
 
     assert "old: precision" in whole
     assert "old: precision" not in known
@@ -99,7 +100,7 @@ def test_the_sums_are_those_of_the_results(a_run: MakeRun) -> None:
         "pseudo_label_check": {"labels": 3, "right": 2},
     }
 
-    rows = list_totals([Run.load(a_run("a", **added_up)), Run.load(a_run("none", pseudo=False))])
+    rows = list_totals(group_runs([Run.load(a_run("a", **added_up)), Run.load(a_run("none", pseudo=False))]))
 
     assert rows == (
         ("a", "all", 9, 8, 4, 16, "50.0 %", "25.0 %"),
@@ -112,4 +113,18 @@ def test_the_sums_are_those_of_the_results(a_run: MakeRun) -> None:
 def test_sums_that_the_results_lack_are_those_of_the_events(a_run: MakeRun) -> None:
     run = Run.load(a_run("a"))
 
-    assert list_totals([run]) == (("a", "all", 14 * 60, 15 * 60, run.audit.right, 28 * 60, "56.0 %", "30.0 %"),)
+    assert list_totals(group_runs([run])) == (
+        ("a", "all", 14 * 60, 15 * 60, run.audit.right, 28 * 60, "56.0 %", "30.0 %"),
+    )
+
+
+def test_the_counts_of_several_seeds_are_added_up(a_run: MakeRun) -> None:
+    runs = [
+        Run.load(a_run(f"run-seed{seed}", seed=seed, pseudo_label_check={"labels": 8, "right": 6})) for seed in range(2)
+    ]
+
+    whole, checked = list_totals(group_runs(runs))
+
+    right = 2 * runs[0].audit.right
+    assert whole == ("run", "all", 2 * 14 * 60, 2 * 15 * 60, right, 2 * 28 * 60, "56.0 %", "30.0 %")
+    assert checked == ("run", "all, on labelled frames", "–", 16, 12, "–", "75.0 %", "–")

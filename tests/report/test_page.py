@@ -15,6 +15,7 @@ def test_numbers_are_written_for_people() -> None:
     ]
     assert [format_duration(3.21), format_duration(61), format_duration(7260)] == ["3.2 s", "1 min 1 s", "2 h 1 min"]
     assert [format_size(12), format_size(1500), format_size(2_000_000)] == ["12 bytes", "1.5 kB", "2.0 MB"]
+    assert format_size(None) == "–"
 
 
 def test_nested_values_are_legible() -> None:

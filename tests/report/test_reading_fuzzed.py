@@ -13,10 +13,11 @@ import pytest
 from leocod.errors import InvalidRun
 from leocod.evaluation.metrics.base import compute_metrics, find_metrics, list_shipped
 from leocod.report.history import read_history
+from leocod.report.kinds import group_runs
 from leocod.report.page import format_yaml
 from leocod.report.pictures import make_pictures
 from leocod.report.reading import Run
-from leocod.report.report import describe_run, list_metrics
+from leocod.report.report import describe_kind, list_metrics
 from leocod.report.sections import show_errors
 from leocod.report.tables import list_class_rows, list_memory_rows
 
@@ -90,7 +91,7 @@ def complaint(path: Path) -> str | None:
 def use(path: Path) -> None:
     run = Run.load(path)
     shown = [
-        describe_run(run),
+        describe_kind(*group_runs([run])),
         format_yaml(dict(run.environment)),
         run.name,
         run.command or "",
@@ -102,7 +103,7 @@ def use(path: Path) -> None:
         str(list_memory_rows([run])),
         *(str(make_pictures(run, kind)) for kind in ("test", "memory")),
     ]
-    shown += [str(list_metrics([run])), str(show_errors([run]))]
+    shown += [str(list_metrics([run])), str(show_errors(group_runs([run])))]
     "".join(shown).encode()
     json.dumps(compute_metrics(find_metrics(list_shipped()), read_history(path)), allow_nan=False)
 

@@ -74,6 +74,7 @@ def test_headline_figures_are_those_of_the_results(page: str) -> None:
         "46 min 15 s of a person's time for the labels",
         "12 min 34 s",
         "1.2 MB of frames kept",
+        "812.3 MB of RAM at most, in the process of the run",
         "Strategy icarl with Efficient-CLS, detector tiny, on wander: 60 steps, 2 labelled frames in each, seed 0.",
     ):
         assert expected in words
@@ -84,6 +85,12 @@ def test_what_labels_took_a_person_is_left_out_where_nobody_said_it(a_run: MakeR
 
     assert "120 frames labelled by a person " in words
     assert "a person's time" not in words
+
+
+def test_a_run_whose_ram_nobody_measured_says_so(a_run: MakeRun, tmp_path: Path) -> None:
+    words = words_of(page_of(tmp_path, a_run(peak_ram_bytes=None)))
+
+    assert "– RAM was not measured" in words
 
 
 def test_every_part_of_the_page_is_there(page: str) -> None:
@@ -103,7 +110,7 @@ def test_every_part_of_the_page_is_there(page: str) -> None:
         "How it was run",
     ):
         assert f"<h2>{title}</h2>" in page
-    assert page.count('<svg role="img"') == 6
+    assert page.count('<svg class="wide" role="img"') == page.count('<svg class="narrow" role="img"') == 6
     assert page.count("data:image/png;base64,") >= 7
     assert 'class="missing"' not in page
 
@@ -184,14 +191,67 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page)
 
     assert "2 runs side by side" in words
-    assert "120 345 46 min 15 s" in words
+    assert "120 345 46 min 15 s 1.2 MB 812.3 MB 12 min 34 s" in words
+    assert "plugged against bare better by 11.1, one seed: no interval" in words
     assert "30.1 25.2 9.9" in words
     assert "41.2 33.5 −6.8" in words
     # Six figures, and the heat map twice.
-    assert page.count('<svg role="img"') == 7
+    assert page.count('<svg class="wide" role="img"') == 7
     assert "plugged: precision" in words
     assert "bare: precision" not in words
     assert "do not compare directly" not in words
+
+
+@pytest.fixture(scope="module")
+def page_of_seeds(runs_of_two_kinds: list[Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page about two kinds, of three seeds each, drawn once."""
+    return page_of(tmp_path_factory.mktemp("page"), *runs_of_two_kinds)
+
+
+def test_runs_that_differ_only_in_the_seed_are_one_row_with_mean_and_spread(page_of_seeds: str) -> None:
+    words = words_of(page_of_seeds)
+
+    assert "6 runs of 2 kinds side by side" in words
+    assert "2 labelled frames in each, seeds 0, 1, 2. 3 32.0 ± 2.0 120 345 46 min 15 s 1.2 MB 1.2 GB" in words
+    assert "mean ± standard deviation over seeds" in words
+    assert "Every run Run Seed FAP ↑ RAM at most Time bare-seed0 0 30.0 1.0 GB" in words
+    # Six figures, and the heat map of each kind.
+    assert page_of_seeds.count('<svg class="wide" role="img"') == 7
+
+
+def test_differences_between_kinds_are_said_in_words(page_of_seeds: str) -> None:
+    words = words_of(page_of_seeds)
+
+    assert re.search(r"Compared FAP plugged against bare (undecided: )?better by 3\.0 \(\S+ to \S+\), 3 seeds", words)
+
+
+def test_seeds_of_one_kind_have_a_page_of_their_own(a_run: MakeRun, tmp_path: Path) -> None:
+    page = page_of(tmp_path, *(a_run(f"icarl-seed{seed}", seed=seed) for seed in range(2)))
+
+    words = words_of(page)
+    assert "<h1>icarl: 2 seeds</h1>" in page
+    assert "Which is better" not in words
+    assert "Line and band: mean and standard deviation over the seeds of a kind." in words
+
+
+def test_of_many_runs_the_tables_have_all_and_the_figures_the_first(
+    a_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leocod.report.sections.MOST_DRAWN", 2)
+    monkeypatch.setattr("leocod.report.report.MOST_DRAWN", 2)
+    runs = [a_run(f"run{number}", strategy=f"strategy{number}") for number in range(6)]
+
+    page = page_of(tmp_path, *runs)
+
+    words = words_of(page)
+    assert (
+        "Figures and sample frames show the first 2 of 6 rows, in the order of the command; tables have all." in words
+    )
+    assert "All are compared with the first, run0: name another run first to compare with that one." in words
+    assert all(f"run{number} against run0" in words for number in range(1, 6))
+    assert "AP50 by class over time, run1" in page
+    assert "AP50 by class over time, run2" not in page
+    assert page.count("<h3>run") == 2 + 3 * 2
 
 
 def test_a_metric_that_only_one_run_has_is_a_column_with_a_dash(a_run: MakeRun, tmp_path: Path) -> None:
@@ -238,13 +298,14 @@ def test_a_run_of_the_first_form_has_the_page_that_it_would_have_now(a_run: Make
 def test_runs_on_different_benchmarks_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page_of(tmp_path, a_run("one"), a_run("two", benchmark="oak")))
 
-    assert "These runs differ in benchmark, length, classes or metrics" in words
+    assert "These do not compare directly with one: two (benchmark oak, not wander)." in words
+    assert "No two of these can be compared: two against one: benchmark oak, not wander." in words
 
 
 def test_runs_by_different_metrics_come_with_a_warning(a_run: MakeRun, tmp_path: Path) -> None:
     words = words_of(page_of(tmp_path, a_run("one"), a_run("two", definitions={"forgetting_weights": "oak"})))
 
-    assert "their figures do not compare directly" in words
+    assert "These do not compare directly with one: two (other metrics)." in words
     assert words.count("Measured: AP50, forgetfulness (OAK weights).") == words.count("Measured") == 1
 
 

@@ -91,6 +91,14 @@ def test_the_table_has_the_headline_figures(console: Console) -> None:
     assert not any(words in shown(console) for words in ("left out", "not learnt", "warnings"))
 
 
+def test_the_table_has_the_most_ram_or_says_that_nobody_measured_it(console: Console) -> None:
+    console.print(a_table(peak_ram_bytes=812_400_000))
+    console.print(a_table())
+
+    assert "RAM, at most │ 812 MB" in words(console)
+    assert "RAM, at most │ not measured" in words(console)
+
+
 def test_labels_are_counted_where_there_were_not_as_many_as_asked_for(console: Console) -> None:
     console.print(a_table(labels_per_step=16, labelled_frames=39, steps=12))
 

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leocod.cli.terminal import say
+from leocod.cli.terminal import errors, say
+from leocod.errors import InvalidRun
+from leocod.text import list_some
+
+MOST_NAMED = 10
+"""Runs that a message names."""
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories, or folders of them.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write; by default into the run, or report.html.")
     ] = None,
 ) -> None:
-    """Write the report of a run again, or of several runs side by side."""
-    from leocod.files.run_directory import RunDirectory
+    """Write the report of a run again, or of several runs side by side.
+
+    Runs that differ only in their seed are one line and one row, with mean and spread. Differences come with their
+    interval over the seeds that both have.
+    """
     from leocod.report.report import write_report
 
-    for run in runs:
-        RunDirectory(run).require_finished()
-    file = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    say(f"Report: {write_report(runs, file)}")
+    found = _find_finished(runs)
+    file = out or (found[0] / "report.html" if len(found) == 1 else Path("report.html"))
+    say(f"Report: {write_report(found, file)}")
+
+
+def _find_finished(paths: Sequence[Path]) -> list[Path]:
+    """The runs that are named, each once. In a folder, runs that have not finished are left out and named."""
+    from leocod.files.run_directory import RunDirectory, list_runs
+
+    found: dict[Path, Path] = {}
+    unfinished = []
+    for path in paths:
+        inside = list_runs(path)
+        if not inside:
+            RunDirectory(path).require_finished()
+        for run in inside or [path]:
+            if inside and not RunDirectory(run).has_finished:
+                unfinished.append(run.name)
+            else:
+                found.setdefault(run.resolve(), run)
+    if unfinished:
+        say(f"Left out, not finished: {list_some(unfinished, MOST_NAMED)}.", errors)
+    if not found:
+        raise InvalidRun("No run there has finished, so there is nothing to report.")
+    return list(found.values())

@@ -178,6 +178,9 @@ class Results(Stored):
     """In these updates together. A frame counts each time."""
     memory_bytes: Count | None = None
     """Of frames and labels kept at the end; None where nobody counted."""
+    peak_ram_bytes: Count | None = None
+    """RAM that the process of the run held at most, or the first of several that train as one; without processes that
+    load frames ahead, and GPUs. None where the system does not say, or where a part of a resumed run had none."""
 
     @property
     def is_short_of_labels(self) -> bool:

@@ -30,7 +30,7 @@ from filelock import FileLock, Timeout
 
 from leocod.errors import InvalidConfig, InvalidRun, RunExists, RunInUse
 from leocod.files.documents import read_yaml
-from leocod.text import describe_plugin, one_line, pluralize
+from leocod.text import describe_plugin, natural_key, one_line, pluralize
 
 
 class RunDirectory:
@@ -132,6 +132,14 @@ class RunDirectory:
         for evaluated, later in list_numbered(self.detections, "step_", ".json"):
             if evaluated > step:
                 later.unlink()
+
+
+def list_runs(folder: Path) -> list[Path]:
+    """The run directories in a folder, in natural order; none where it is a run directory itself, or no folder."""
+    if not folder.is_dir() or (folder / "config.yaml").exists() or (folder / "results.json").exists():
+        return []
+    runs = [path for path in folder.iterdir() if (path / "config.yaml").is_file()]
+    return sorted(runs, key=lambda path: natural_key(path.name))
 
 
 def refuse_if_taken(path: Path) -> None:

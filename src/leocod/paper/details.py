@@ -10,19 +10,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import Field
 
 from leocod.errors import InvalidRun
+from leocod.evaluation.history import History
 from leocod.evaluation.metrics.base import PAPER_METRICS
-from leocod.evaluation.metrics.forgetting import compute_by_class
 from leocod.evaluation.results import Results
 from leocod.paper.sheets import Line, format_csv, read_csv, validate_line
+from leocod.report import class_figures
+from leocod.report.class_figures import ByClass
 from leocod.report.reading import Run
 from leocod.settings import Settings
-
-ByClass = dict[str, dict[str, float]]
-"""Metric -> class -> figure in points; without classes that have none."""
 
 OverTime = dict[int, float]
 """Steps learnt -> mean AP over classes, in points."""
@@ -48,28 +46,15 @@ class TimeLine(Settings):
 
 def measure_by_class(path: Path, results: Results) -> ByClass:
     """FAP, CAP and F of each class. Their means over classes are the figures of the run."""
-    if not results.evaluations:
-        return {}
-    history: dict[str, list[float]] = defaultdict(list)
-    for evaluation in results.evaluations:
-        for name, value in evaluation.ap_by_class.items():
-            if value is not None:
-                history[name].append(value)
-    last = {name: value for name, value in results.evaluations[-1].ap_by_class.items() if value is not None}
-    found = {"fap": last, "cap": {name: float(np.mean(values)) for name, values in history.items()}}
-    if results.scores.get("forgetting") is not None:
-        found["forgetting"] = _measure_forgetting(path)
-    return {metric: values for metric, values in found.items() if values and metric in results.scores}
+    return class_figures.measure_by_class(results, lambda: _read_history(path))
 
 
-def _measure_forgetting(path: Path) -> dict[str, float]:
-    """Unlike the others it needs to know when each class was there, which the events tell."""
+def _read_history(path: Path) -> History | None:
+    """F, unlike the others, needs to know when each class was there, which the events tell."""
     try:
-        history = Run.load(path).history
+        return Run.load(path).history
     except InvalidRun:
-        return {}
-    values = zip(history.classes, compute_by_class(history).tolist(), strict=True)
-    return {name: value for name, value in values if not np.isnan(value)}
+        return None
 
 
 def list_evaluations(results: Results) -> OverTime:

@@ -21,11 +21,11 @@ from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.plan import Plan
 from leocod.paper.table import Row, Table
 from leocod.paper.writing import format_numbers, read_records, write_files
-from leocod.report.figures import INK, LOWEST_TOP, draw_figure, find_spans, list_tested_classes, shorten_name
-from leocod.report.page import render_template
+from leocod.report.drawing import INK, draw_figure, shorten_name
+from leocod.report.figures import LOWEST_TOP, find_spans, list_tested_classes
+from leocod.report.page import Section, render_template
 from leocod.report.pictures import Picture, make_pictures
 from leocod.report.reading import Run, name_ap
-from leocod.report.sections import Section
 
 BARE, WHOLE, NAIVE = "icarl at 25 %", "icarl+ecls at 25 %", "naive"
 """Rows whose runs are shown in detail: the strategy alone, with Efficient-CLS, and with pseudo labels of its own."""

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from leocod.evaluation.intervals import SIGNS, Interval, measure_paired, measure_single, subtract_by_class
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
 from leocod.paper.columns import find_column
-from leocod.paper.intervals import Interval, measure_crossed, measure_runs, measure_single
 from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord
 from leocod.paper.table import Claim, Dataset, Row, Table
@@ -25,9 +25,6 @@ from leocod.paper.verdicts import Judge, Word, find_worst, judge_alike, judge_be
 
 Place = tuple[int, int | None]
 """Which run of a row: its seed, and the number of its choice of labelled frames."""
-
-SIGNS = (1, -1, -1, 1)
-"""How rows count that are compared: the first over the second, more than the third over the fourth."""
 
 
 def spread(groups: Iterable[Sequence[float]]) -> float | None:
@@ -160,21 +157,16 @@ class Outcome:
             by_chance = self.table.chance**2 * sum(sign**2 for sign in signs)
             error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
         else:
-            error = measure_runs(by_run) if by_class is None else measure_crossed(by_class)
+            error = measure_paired(by_run, by_class)
         return Difference(by_run, error.surround(float(np.mean(by_run))))
 
     def _subtract_by_class(
         self, metric: str, rows: Sequence[str], places: Sequence[Place], signs: Sequence[float]
     ) -> NDArray[np.float64] | None:
-        """The same for each class: runs x classes that every run has; None where there are not two such classes."""
         records = [[self.rows[key].records.get(place) for place in places] for key in rows]
-        values = [[{} if one is None else one.by_class.get(metric, {}) for one in of_row] for of_row in records]
-        first = values[0][0]
-        shared = [name for name in first if all(name in one for of_row in values for one in of_row)]
-        if len(shared) < 2:
-            return None
-        tables = np.array([[[one[name] for name in shared] for one in of_row] for of_row in values])
-        return np.tensordot(signs, tables, axes=1)
+        return subtract_by_class(
+            [[{} if one is None else one.by_class.get(metric, {}) for one in of_row] for of_row in records], signs
+        )
 
     def difference(self, row: Row, metric: str) -> Difference | None:
         """How much higher a row is than the one that it is compared with."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from leocod.paper.details import OverTime
 from leocod.paper.outcome import Outcome, RowRuns, mean
-from leocod.report.figures import LOWEST_TOP, draw_axes, put_legend, style_line
+from leocod.report.drawing import LEGEND_ROW, WIDE, draw_axes, put_legend, style_line
+from leocod.report.figures import LOWEST_TOP
 
-LEGEND_COLUMNS = 4
+FORM = replace(WIDE, columns=4)
 
 
 def draw_rows_over_time(outcome: Outcome) -> Markup | None:
@@ -27,9 +29,9 @@ def draw_rows_over_time(outcome: Outcome) -> Markup | None:
         axes.set(xlabel="steps learnt", ylabel="AP (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
         axes.set_xlim(left=0)
-        put_legend(axes, axes.lines, list(known), columns=LEGEND_COLUMNS)
+        put_legend(axes, axes.lines, list(known), FORM)
 
-    return draw_axes("AP over time of every row", 4.0 + 0.2 * -(-len(known) // LEGEND_COLUMNS), draw)
+    return draw_axes("AP over time of every row", 4.0 + LEGEND_ROW * -(-len(known) // FORM.columns), draw)
 
 
 def average_over_time(row: RowRuns) -> OverTime:

@@ -17,7 +17,6 @@ from leocod.evaluation.results import Counts, Results
 from leocod.events import PseudoLabelAudit
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.details import (
-    ByClass,
     OverTime,
     list_evaluations,
     measure_by_class,
@@ -27,6 +26,7 @@ from leocod.paper.details import (
 )
 from leocod.paper.pseudo_labels import GROUPS, GroupCounts, count_groups, flatten_groups, split_groups
 from leocod.paper.sheets import format_csv, read_csv, validate_line
+from leocod.report.class_figures import ByClass
 from leocod.report.reading import Run
 from leocod.settings import Settings
 

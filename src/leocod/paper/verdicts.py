@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from leocod.paper.intervals import Interval
+from leocod.evaluation.intervals import Interval
 
 Word = Literal["holds", "does not hold", "undecided", "not run"]
 

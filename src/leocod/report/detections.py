@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +64,16 @@ class StoredTest:
             truth = from_coco_truth(test.annotations, ids)
             _check(truth, ids, len(numbers))
         return cls(path, tuple(category.name for category in test.categories), truth)
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal where the test frames and their true boxes are."""
+        held = hashlib.sha256()
+        for frame, labels in sorted(self.truth.items()):
+            held.update(f"{frame} {len(labels)} ".encode())
+            held.update(labels.boxes.tobytes())
+            held.update(labels.classes.tobytes())
+        return held.hexdigest()
 
     def has_detections(self, step: int) -> bool:
         """Whether the detections after a step were kept; -1: those before the first one."""

@@ -1,131 +1,75 @@
-"""Figures of one run or of several, as SVG to put into a page. Each takes runs and gives one picture."""
+"""Figures of one kind of run or of several. Each takes kinds and gives one picture, in two forms."""
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from leocod.evaluation.continual import cap_over_time, forgetting_curve
+from leocod.report.drawing import PALE, WIDE, Form, draw_forms, pick_colour, put_legend, shorten_name, style_line
+from leocod.report.kinds import Kind, average_known, list_runs
 from leocod.report.reading import Run, name_ap, name_last_seen
-
-COLOURS = (
-    *("#2f6db3", "#dd7a2c", "#2d9270", "#a54a86", "#8a7423", "#5f6670"),
-    *("#c33c3c", "#38b1c4", "#d9a900", "#6a4fb3"),
-)
-"""One per run. Colour-blind readers can tell the first ones apart. There are enough for all strategies of the paper."""
-MARKERS = "os^D"
-"""When the colours are used up, the next marker tells runs apart."""
-
-INK, PALE = "#2b2f36", "#b9c0ca"
-WIDTH = 10.4
-"""Inches. The page scales a figure to its place, so this sets how large the lettering is beside the text."""
 
 LOWEST_TOP = 10.0
 """Points. An axis of AP ends no lower, so that a difference does not look large only because it is enlarged."""
 
 MANY_CLASSES = 40
 """From here on rows are drawn closer together."""
+ROW, CROWDED_ROW = 0.24, 0.17
+"""Inches."""
 
 MOST_ROWS = 600
 """Classes, or bars, that are drawn: a picture cannot be higher. The numbers by class have all of them."""
 
-LONGEST_LABEL = 60
-"""Characters of a run's name in a legend."""
 
-LOOK: dict[Any, Any] = {
-    "axes.edgecolor": "#9aa1ab",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.axisbelow": True,
-    "font.size": 9,
-    "grid.color": "#e8eaed",
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "text.color": INK,
-    # A class may well be called "$5 note".
-    "text.parse_math": False,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
+def draw_precision_over_time(kinds: Sequence[Kind]) -> Markup:
+    """Mean AP after each evaluation, with a band of the spread over seeds; of one kind also each class, thin."""
+    ap = name_ap(list_runs(kinds))
 
-
-def draw_axes(name: str, height: float, draw: Callable[[Axes], None], *, width: float = WIDTH) -> Markup:
-    """One pair of axes as an SVG element."""
-    return draw_figure(name, height, lambda figure: draw(figure.add_subplot()), width=width)
-
-
-def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, width: float = WIDTH) -> Markup:
-    """A figure of any axes as an SVG element. `name` is what a screen reader says, and keeps ids apart on a page."""
-    with matplotlib.rc_context():
-        # Not as a matplotlibrc in the current directory has it: that may be anyone's, and could call LaTeX on a name.
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**LOOK, "svg.hashsalt": name})
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure)
-        target = io.StringIO()
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        with warnings.catch_warnings():
-            # A name in a script that the font lacks is text in the page all the same; the browser has the letters.
-            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            warnings.filterwarnings("ignore", message="Matplotlib currently does not support .* natively")
-            figure.savefig(target, format="svg", transparent=True, dpi=150, metadata=nothing)
-    svg = target.getvalue()
-    svg = svg[svg.index("<svg") :]
-    # Numbered ids (text_1, axes_1) repeat in every figure of a page, and nothing refers to them.
-    svg = re.sub(r'(<\w+) id="[A-Za-z0-9.]+_\d+"', r"\1", svg)
-    return Markup(svg.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(name), 1))
-
-
-def pick_colour(number: int) -> str:
-    """The colour of a run by its place on the page."""
-    return COLOURS[number % len(COLOURS)]
-
-
-def style_line(number: int) -> dict[str, Any]:
-    """How the line of a run is drawn, by its place on the page."""
-    return {"color": pick_colour(number), "linewidth": 2, "marker": MARKERS[number // len(COLOURS) % len(MARKERS)]}
-
-
-def draw_precision_over_time(runs: Sequence[Run]) -> Markup:
-    """Mean AP after each evaluation; for a single run also each class, thin."""
-
-    def draw(axes: Axes) -> None:
-        for number, run in enumerate(runs):
-            learnt = np.array(run.evaluated_steps) + 1
-            table = run.table
-            if run.history.start is not None:
-                learnt, table = np.array([0, *learnt]), np.vstack([run.history.start, table])
-            if len(runs) == 1:
-                for category, line in enumerate(axes.plot(learnt, table, color=PALE, linewidth=0.7)):
-                    line.set_gid(f"class-{category}")
-            axes.plot(learnt, cap_over_time(table), **style_line(number), markersize=4)
+    def draw(axes: Axes, form: Form) -> None:
+        lines = [_draw_kind_over_time(axes, kind, number) for number, kind in enumerate(kinds)]
+        of_classes = _draw_classes_over_time(axes, kinds[0]) if len(kinds) == 1 else []
         top = max(LOWEST_TOP, axes.get_ylim()[1])
-        axes.set(xlabel="steps learnt", ylabel=f"{name_ap(runs)} (points)", ylim=(0, top))
+        axes.set(xlabel="steps learnt", ylabel=f"{ap} (points)", ylim=(0, top))
         axes.set_xlim(left=0)
-        if len(runs) > 1:
-            name_runs(axes, runs)
+        if len(kinds) > 1:
+            put_legend(axes, lines, [kind.name for kind in kinds], form)
         else:
-            axes.legend(axes.lines[-1:] + axes.lines[:1], ["mean over classes", "one class each"], loc="upper left")
+            axes.legend(lines + of_classes[:1], ["mean over classes", "one class each"], loc="upper left")
 
-    return name_classes(draw_axes(f"{name_ap(runs)} over time", 3.4, draw), runs[0].classes)
+    labels = len(kinds) if len(kinds) > 1 else 0
+    return name_classes(draw_forms(f"{ap} over time", 3.2, draw, labels=labels), kinds[0].classes)
+
+
+def _draw_kind_over_time(axes: Axes, kind: Kind, number: int) -> Line2D:
+    learnt, means = np.array(kind.evaluated_steps) + 1, kind.means_over_time
+    if kind.starts is not None:
+        learnt, means = np.array([0, *learnt]), np.column_stack([cap_over_time(kind.starts), means])
+    mean = average_known(means)
+    (line,) = axes.plot(learnt, mean, **style_line(number), markersize=4)
+    if not kind.is_single:
+        spread = np.std(means, axis=0, ddof=1)
+        axes.fill_between(learnt, mean - spread, mean + spread, color=pick_colour(number), alpha=0.18, linewidth=0)
+    return line
+
+
+def _draw_classes_over_time(axes: Axes, kind: Kind) -> list[Line2D]:
+    learnt, table = np.array(kind.evaluated_steps) + 1, kind.table
+    if kind.starts is not None:
+        learnt, table = np.array([0, *learnt]), np.vstack([average_known(kind.starts), table])
+    thin: dict[str, Any] = {"color": PALE, "linewidth": 0.7, "zorder": 1.5}
+    return [
+        axes.plot(learnt, table[:, category], gid=f"class-{category}", **thin)[0]
+        for category in list_tested_classes(kind)
+    ]
 
 
 def name_classes(svg: Markup, classes: Sequence[str]) -> Markup:
@@ -139,35 +83,47 @@ def name_classes(svg: Markup, classes: Sequence[str]) -> Markup:
     return Markup(re.sub(line, name, svg))
 
 
-def draw_heat_map(run: Run, highest: float, *, width: float = WIDTH) -> Markup:
-    """AP of each class over time, with an orange bar wherever the class was in the training stream."""
-    tested = list_tested_classes(run)[:MOST_ROWS]
-    edges = np.array([0, *(step + 1 for step in run.evaluated_steps)])
-    row_height = 0.24 if len(tested) <= MANY_CLASSES else 0.17
+def draw_heat_map(kind: Kind, highest: float, *, form: Form = WIDE) -> Markup:
+    """AP of each class over time, with an orange bar wherever the class was in the training stream.
 
-    def draw(axes: Axes) -> None:
+    Each seed may have another stream, so the mean over several has no bars.
+    """
+    tested = list_tested_classes(kind)[:MOST_ROWS]
+    edges = np.array([0, *(step + 1 for step in kind.evaluated_steps)])
+    ap = name_ap(kind.runs)
+    is_crowded = len(tested) > MANY_CLASSES
+
+    def draw(axes: Axes, form: Form) -> None:
         rows = np.arange(len(tested) + 1)
         # As pixels: a hundred classes over thousands of steps would be ten thousand shapes and more.
         mesh = axes.pcolormesh(
-            edges, rows, run.table[:, tested].T, cmap="YlGnBu", vmin=0, vmax=highest, rasterized=True
+            edges, rows, kind.table[:, tested].T, cmap="YlGnBu", vmin=0, vmax=highest, rasterized=True
         )
         for row, category in enumerate(tested):
-            seen = find_spans(run.presence[: edges[-1], category])
-            axes.broken_barh(seen, (row + 0.78, 0.16), facecolor="#e8590c", rasterized=True)
+            if kind.is_single:
+                seen = find_spans(kind.first.presence[: edges[-1], category])
+                axes.broken_barh(seen, (row + 0.78, 0.16), facecolor="#e8590c", rasterized=True)
             axes.axhline(row, color="white", linewidth=1)
-        names = [shorten_name(run.classes[category]) for category in tested]
-        axes.set_yticks(rows[:-1] + 0.5, names, fontsize=9 if len(tested) <= MANY_CLASSES else 7.5)
+        names = [shorten_name(kind.classes[category], form.longest_name) for category in tested]
+        axes.set_yticks(rows[:-1] + 0.5, names, fontsize=form.smallest_text if is_crowded else 9)
         axes.set(xlabel="steps learnt", ylim=(len(tested), 0), xlim=(0, edges[-1]))
         axes.grid(visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines[:].set_visible(False)
-        bar = axes.figure.colorbar(mesh, ax=axes, location="top", shrink=0.4, aspect=30, pad=0.02, anchor=(0.0, 0.0))
-        bar.set_label(f"{name_ap([run])} (points)")
+        bar = axes.figure.colorbar(
+            mesh,
+            ax=axes,
+            location="top",
+            shrink=4 / form.width if form.width > 4 else 1,
+            aspect=30,
+            pad=0.02,
+            anchor=(0.0, 0.0),
+        )
+        bar.set_label(f"{ap} (points)")
         bar.outline.set_visible(False)
 
-    return draw_axes(
-        f"{name_ap([run])} by class over time, {run.name}", 1.3 + row_height * len(tested), draw, width=width
-    )
+    height = 1.3 + (CROWDED_ROW if is_crowded else ROW) * len(tested)
+    return draw_forms(f"{ap} by class over time, {kind.name}", height, draw, form=form)
 
 
 def draw_bars(
@@ -176,53 +132,61 @@ def draw_bars(
     values: NDArray[np.float64],
     label: str,
     *,
-    runs: Sequence[Run],
+    kinds: Sequence[str],
     lowest_top: float = 0.1,
 ) -> Markup:
-    """Horizontal bars, one group after another from the top; `values` is runs x groups, NaN for no bar."""
-    thickness = 0.8 / len(runs)
+    """Horizontal bars, one group after another from the top; `values` is kinds x groups, NaN for no bar."""
+    thickness = 0.8 / len(kinds)
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, form: Form) -> None:
         for number, row in enumerate(values):
-            places = np.arange(len(groups)) + (number - (len(runs) - 1) / 2) * thickness
+            places = np.arange(len(groups)) + (number - (len(kinds) - 1) / 2) * thickness
             axes.barh(places, np.nan_to_num(row), thickness * 0.9, color=pick_colour(number))
             for place, value in zip(places, row, strict=True):
                 text = "none" if np.isnan(value) else f"{value:.1f}"
                 axes.annotate(
                     text, (np.nan_to_num(value), place), (3, 0), textcoords="offset points", va="center", fontsize=8
                 )
-        axes.set_yticks(np.arange(len(groups)), [shorten_name(group) for group in groups])
+        axes.set_yticks(np.arange(len(groups)), [shorten_name(group, form.longest_name) for group in groups])
         axes.set(xlabel=label, ylim=(len(groups) - 0.4, -0.6))
-        axes.set_xlim(0, max(1.08 * float(np.nan_to_num(values).max()), lowest_top))
+        # Room for the number behind the longest bar, which takes more of a narrow figure.
+        room = 1 + 0.85 / form.width
+        axes.set_xlim(0, max(room * float(np.nan_to_num(values).max()), lowest_top))
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x")
         axes.tick_params(axis="y", length=0)
-        if len(runs) > 1:
-            name_runs(axes, runs, patches=True)
+        if len(kinds) > 1:
+            put_legend(axes, axes.containers, kinds, form)
 
-    crowd = max(0.24 if len(groups) <= MANY_CLASSES else 0.17, 0.17 * len(runs))
-    return draw_axes(name, 0.7 + crowd * len(groups) + 0.22 * (len(runs) > 1), draw)
+    crowd = max(ROW if len(groups) <= MANY_CLASSES else CROWDED_ROW, CROWDED_ROW * len(kinds))
+    return draw_forms(name, 0.7 + crowd * len(groups), draw, labels=len(kinds) if len(kinds) > 1 else 0)
 
 
-def draw_precision_when_away(runs: Sequence[Run]) -> Markup:
-    """AP against steps since the class was last seen: the mean, and for a single run every evaluation as a dot."""
+def draw_precision_when_away(kinds: Sequence[Kind]) -> Markup:
+    """AP against steps since the class was last seen: the mean, and of one kind every evaluation as a dot."""
+    shown, runs = [(number, kind) for number, kind in enumerate(kinds) if kind.can_forget], list_runs(kinds)
 
-    def draw(axes: Axes) -> None:
-        shown = [(number, run) for number, run in enumerate(runs) if run.can_forget]
-        for number, run in shown:
-            away, precision = forgetting_curve(run.table, run.evaluated_steps, run.history.presence)
-            if len(runs) == 1:
+    def draw(axes: Axes, form: Form) -> None:
+        for number, kind in shown:
+            curves = [
+                forgetting_curve(run.table, run.evaluated_steps, run.history.presence)
+                for run in kind.runs
+                if run.can_forget
+            ]
+            away, precision = (np.concatenate(parts) for parts in zip(*curves, strict=True))
+            if len(kinds) == 1:
                 axes.plot(away, precision, ".", color=PALE, markersize=4, alpha=0.7, rasterized=True)
             axes.plot(*average_neighbours(away, precision), **style_line(number), markersize=4)
         axes.set(xlabel=f"steps since the class was last {name_last_seen(runs)}", ylabel=f"{name_ap(runs)} (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if len(runs) > 1:
-            name_runs(axes, [run for _, run in shown])
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        if len(kinds) > 1:
+            put_legend(axes, axes.lines, [kind.name for _, kind in shown], form)
         else:
             axes.legend(axes.lines[::-1], ["mean", "one class at one evaluation"], loc="upper right")
 
-    return draw_axes(f"{name_ap(runs)} against steps since last seen", 3.2, draw)
+    labels = len(shown) if len(kinds) > 1 else 0
+    return draw_forms(f"{name_ap(runs)} against steps since last seen", 3.0, draw, labels=labels)
 
 
 def average_neighbours(
@@ -238,11 +202,6 @@ def average_neighbours(
     )
 
 
-def shorten_name(name: str, longest: int = 28) -> str:
-    """A name that leaves room for the figure beside it."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
-
-
 def find_spans(present: NDArray[np.bool_]) -> list[tuple[float, float]]:
     """Unbroken stretches of presence as (start, length)."""
     padded = np.concatenate([[False], present, [False]]).astype(np.int8)
@@ -250,24 +209,7 @@ def find_spans(present: NDArray[np.bool_]) -> list[tuple[float, float]]:
     return [(float(start), float(end - start)) for start, end in zip(starts, ends, strict=True)]
 
 
-def list_tested_classes(run: Run) -> list[int]:
+def list_tested_classes(tested: Run | Kind) -> list[int]:
     """Classes with a test box."""
-    return np.flatnonzero(~np.isnan(run.table).all(axis=0)).tolist() if len(run.table) else []
-
-
-def name_runs(axes: Axes, runs: Sequence[Run], *, patches: bool = False) -> None:
-    """A legend with the names of the runs."""
-    handles = axes.containers if patches else axes.lines
-    put_legend(axes, handles, [run.name for run in runs])
-
-
-def put_legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], columns: int = 3) -> None:
-    """A legend above the axes. The space before a name keeps matplotlib from hiding one that begins with `_`."""
-    axes.legend(
-        handles,
-        [f" {shorten_name(label, LONGEST_LABEL)}" for label in labels],
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        borderaxespad=0.2,
-    )
+    table = tested.table
+    return np.flatnonzero(~np.isnan(table).all(axis=0)).tolist() if len(table) else []

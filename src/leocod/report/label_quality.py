@@ -1,4 +1,4 @@
-"""How right the pseudo labels of runs were: curves over time, and the sums of whole runs."""
+"""How right the pseudo labels of each kind of run were: curves over time, and sums over whole runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from leocod.evaluation.results import Counts
 from leocod.events import PseudoLabelAudit
-from leocod.report.figures import WIDTH, draw_axes, pick_colour, put_legend, style_line
-from leocod.report.reading import Run
+from leocod.report.drawing import HALF, WIDE, Form, draw_forms, pick_colour, put_legend, shorten_name, style_line
+from leocod.report.kinds import Kind
 
 HEAD = ("Run", "Classes", "Frames", "Labels", "Right", "Objects", "Precision", "Recall")
 GROUPS = {"known": "known to the starting weights", "new": "new"}
@@ -21,43 +21,45 @@ Audits = Mapping[int, PseudoLabelAudit]
 """Step -> counts."""
 
 
-def draw_curves(runs: Sequence[Run]) -> tuple[tuple[str, Markup], ...]:
+def draw_curves(kinds: Sequence[Kind]) -> tuple[tuple[str, Markup], ...]:
     """A figure of all pseudo labels, and where the runs know it, one for known and one for new classes."""
-    groups = [name for name in GROUPS if any(_has_counts(run, name) for run in runs)]
-    everything = [run.judged_audits for run in runs]
+    everything, by_group = [kind.audits for kind in kinds], [kind.audits_by_group for kind in kinds]
+    groups = [name for name in GROUPS if any(_has_counts(one.get(name, {})) for one in by_group)]
     if not groups:
-        return (("", draw_quality("all classes", runs, everything)),)
-    chosen = {"all": everything} | {name: [run.audits_by_group.get(name, {}) for run in runs] for name in groups}
+        return (("", draw_quality("all classes", kinds, everything)),)
+    chosen = {"all": everything} | {name: [one.get(name, {}) for one in by_group] for name in groups}
     return tuple(
-        (f"{name.capitalize()} classes", draw_quality(f"{name} classes", runs, audits, width=WIDTH / 2))
+        (f"{name.capitalize()} classes", draw_quality(f"{name} classes", kinds, audits, form=HALF))
         for name, audits in chosen.items()
     )
 
 
-def _has_counts(run: Run, group: str) -> bool:
+def _has_counts(audits: Audits) -> bool:
     """Whether a group of classes has a label or an object: else its figure would be empty."""
-    return any(audit.labels or audit.objects for audit in run.audits_by_group.get(group, {}).values())
+    return any(audit.labels or audit.objects for audit in audits.values())
 
 
-def draw_quality(what: str, runs: Sequence[Run], audits: Sequence[Audits], *, width: float = WIDTH) -> Markup:
-    """Precision (solid) and recall (dashed) of pseudo labels, over windows of steps; `audits` has those of each run."""
+def draw_quality(what: str, kinds: Sequence[Kind], audits: Sequence[Audits], *, form: Form = WIDE) -> Markup:
+    """Precision (solid) and recall (dashed) of pseudo labels, over windows of steps; `audits`: those of each kind."""
 
-    def draw(axes: Axes) -> None:
-        shown = [number for number, one in enumerate(audits) if one]
+    shown = [number for number, one in enumerate(audits) if one]
+
+    def draw(axes: Axes, form: Form) -> None:
         for number in shown:
             steps, precision, recall = measure_quality(audits[number])
             axes.plot(steps, precision, **style_line(number), markersize=3)
             axes.plot(steps, recall, color=pick_colour(number), linewidth=1.5, linestyle=(0, (4, 2)))
         axes.set(xlabel="steps learnt", ylabel="percent", ylim=(0, 102), xlim=(0, None))
-        kinds = [
-            f"{runs[number].name}: {kind}" if len(runs) > 1 else kind
+        longest = form.longest_label - len(": precision")
+        labels = [
+            f"{shorten_name(kinds[number].name, longest)}: {figure}" if len(kinds) > 1 else figure
             for number in shown
-            for kind in ("precision", "recall")
+            for figure in ("precision", "recall")
         ]
-        put_legend(axes, axes.lines, kinds, columns=2 if width == WIDTH or len(runs) == 1 else 1)
+        put_legend(axes, axes.lines, labels, form)
 
     name = f"Precision and recall of the pseudo labels over time, {what}"
-    return draw_axes(name, 3.0 + 0.2 * (len(runs) > 1), draw, width=width)
+    return draw_forms(name, 2.8, draw, form=form, labels=2 * len(shown))
 
 
 def measure_quality(audits: Audits, windows: int = 30) -> tuple[list[float], list[float], list[float]]:
@@ -75,24 +77,32 @@ def measure_quality(audits: Audits, windows: int = 30) -> tuple[list[float], lis
     return steps, precision, recall
 
 
-def list_totals(runs: Sequence[Run]) -> tuple[tuple[str | int, ...], ...]:
-    """Rows of a table: the sums of each run, of all classes and by group, and what it could tell by itself."""
+def list_totals(kinds: Sequence[Kind]) -> tuple[tuple[str | int, ...], ...]:
+    """Rows of a table: the sums of each kind, of all classes and by group, and what runs could tell by themselves."""
     rows: list[tuple[str | int, ...]] = []
-    for run in (run for run in runs if run.audits):
-        if run.judged_audits:
+    for kind in kinds:
+        judged = [run for run in kind.runs if run.judged_audits]
+        if judged:
             # Results of earlier versions do not have the sum.
-            rows.append(_make_row(run, "all", run.results.pseudo_label_counts or Counts.of(run.audit)))
-            groups = run.results.pseudo_label_groups
-            rows += [_make_row(run, words, groups[name]) for name, words in GROUPS.items() if name in groups]
-        if (check := run.results.pseudo_label_check) is not None:
-            precision = _to_percent(check.right / check.labels if check.labels else None)
-            rows.append((run.name, "all, on labelled frames", "–", check.labels, check.right, "–", precision, "–"))
+            sums = [run.results.pseudo_label_counts or Counts.of(run.audit) for run in judged]
+            rows.append(_make_row(kind, "all", sums))
+            groups = [run.results.pseudo_label_groups for run in judged]
+            for name, words in GROUPS.items():
+                if all(name in one for one in groups):
+                    rows.append(_make_row(kind, words, [one[name] for one in groups]))
+        checks = [check for run in kind.runs if run.audits and (check := run.results.pseudo_label_check) is not None]
+        if checks:
+            labels, right = sum(check.labels for check in checks), sum(check.right for check in checks)
+            precision = _to_percent(right / labels if labels else None)
+            rows.append((kind.name, "all, on labelled frames", "–", labels, right, "–", precision, "–"))
     return tuple(rows)
 
 
-def _make_row(run: Run, classes: str, counts: Counts) -> tuple[str | int, ...]:
-    quality = (_to_percent(counts.precision), _to_percent(counts.recall))
-    return (run.name, classes, counts.frames, counts.labels, counts.right, counts.objects, *quality)
+def _make_row(kind: Kind, classes: str, counts: Sequence[Counts]) -> tuple[str | int, ...]:
+    names = ("frames", "labels", "right", "objects")
+    total = Counts(**{name: sum(getattr(one, name) for one in counts) for name in names})
+    quality = (_to_percent(total.precision), _to_percent(total.recall))
+    return (kind.name, classes, total.frames, total.labels, total.right, total.objects, *quality)
 
 
 def _to_percent(share: float | None) -> str:

@@ -1,13 +1,38 @@
-"""Pages that stand alone: one way to fill in a template, and how numbers are written in it."""
+"""Pages that stand alone: what their sections are, one way to fill in a template, and how numbers are written in it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. Under a heading, it is folded away."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+    heading: str = ""
+    is_text: bool = False
+    """Whether its cells are words, which may take several lines, and not numbers."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title that says what is seen, how to read it, and what there is to see or why there is nothing."""
+
+    title: str
+    note: str
+    figures: tuple[tuple[str, Markup], ...] = ()
+    """Each with a heading of its own, which may be empty."""
+    tables: tuple[Grid, ...] = ()
+    missing: str | None = None
 
 
 def render_template(template: Path, **values: Any) -> str:
@@ -45,8 +70,10 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def format_size(count: int) -> str:
-    """A number of bytes that a person can read."""
+def format_size(count: int | None) -> str:
+    """A number of bytes that a person can read, or a dash for none."""
+    if count is None:
+        return "–"
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= one:
             return f"{count / one:.1f} {unit}"

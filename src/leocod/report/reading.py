@@ -23,6 +23,7 @@ from leocod.events import PseudoLabelAudit, group_classes
 from leocod.files import documents
 from leocod.files.paths import explain_absence
 from leocod.files.run_files import make_damage_error, make_legible, read_json, read_text
+from leocod.report.class_figures import ByClass, measure_by_class
 from leocod.report.detections import StoredTest
 from leocod.report.event_log import EventLog, validate
 from leocod.report.schemas import LARGEST, LARGEST_NOTE, Memory, Sample
@@ -148,12 +149,30 @@ class Run:
     @cached_property
     def errors(self) -> ErrorCounts | None:
         """What is wrong with the detections of the last evaluation; None where they were not kept."""
-        if not self.evaluated_steps or explain_absence(self.path / "test.json") == "no such file":
+        if not self.evaluated_steps or self.test is None:
             return None
-        test, last = StoredTest.read(self.path), self.evaluated_steps[-1]
+        last = self.evaluated_steps[-1]
+        return self.test.count_errors(last) if self.test.has_detections(last) else None
+
+    @cached_property
+    def test(self) -> StoredTest | None:
+        """The test frames and their true boxes; None where they were not kept."""
+        if explain_absence(self.path / "test.json") == "no such file":
+            return None
+        test = StoredTest.read(self.path)
         if test.classes != self.classes:
             raise make_damage_error(self.path / "test.json", "other classes than events.jsonl")
-        return test.count_errors(last) if test.has_detections(last) else None
+        return test
+
+    @cached_property
+    def by_class(self) -> ByClass:
+        """FAP, CAP and F of each class."""
+        return measure_by_class(self.results, lambda: self.history)
+
+    @cached_property
+    def settings(self) -> Any:
+        """The values in config.yaml."""
+        return documents.parse_yaml(self.config)
 
     @property
     def can_forget(self) -> bool:

@@ -11,17 +11,20 @@ from leocod.errors import InvalidRun
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.results import MetricWords
 from leocod.files.atomic import write_text
-from leocod.report import figures
+from leocod.report.comparison import explain_obstacle
+from leocod.report.kinds import Kind, group_runs, list_runs
 from leocod.report.page import render_template
 from leocod.report.pictures import LOWEST_SCORE, Picture, make_pictures
 from leocod.report.reading import Run
-from leocod.report.sections import make_sections
+from leocod.report.sections import MOST_DRAWN, make_sections
 from leocod.report.summary import summarise
-from leocod.report.tables import list_class_rows, list_memory_rows
-from leocod.text import describe_plugin, pluralize
+from leocod.report.tables import list_class_rows, list_kind_rows, list_memory_rows
+from leocod.text import describe_plugin, list_some, pluralize
 
 WARNINGS_SHOWN = 10
 """Of each run; the others are in its events."""
+MOST_NAMED = 12
+"""Seeds, or kinds, that a sentence names."""
 
 SAMPLE_KINDS = {
     "test": (
@@ -38,13 +41,13 @@ SAMPLE_KINDS = {
 
 @dataclass(frozen=True)
 class Chapter:
-    """What the page says about one run in words and numbers."""
+    """What the page says about one kind of run in words and numbers."""
 
-    run: Run
-    colour: str
+    kind: Kind
     sentence: str
     diagnosis: str | None
-    class_rows: list[dict[str, Any]]
+    class_rows: list[tuple[Run, list[dict[str, Any]]]]
+    """Of each run."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
     """Write the page about one run, or about several side by side. Returns `out`, a file."""
     if not runs:
         raise InvalidRun("No run given. Name one run directory or several.")
-    page = render([Run.load(path) for path in runs])
+    page = render(group_runs([Run.load(path) for path in runs]))
     write_text(out, page)
     return out
 
@@ -87,24 +90,43 @@ def list_metrics(runs: Sequence[Run]) -> list[tuple[str, MetricWords]]:
     return metrics
 
 
-def render(runs: Sequence[Run]) -> str:
+def render(kinds: Sequence[Kind]) -> str:
     """The page as text."""
+    runs, drawn = list_runs(kinds), kinds[:MOST_DRAWN]
+    metrics = list_metrics(runs)
     return render_template(
         Path(__file__).parent / "template.html.j2",
-        title=runs[0].name if len(runs) == 1 else f"{len(runs)} runs side by side",
+        title=name_page(kinds),
         several=len(runs) > 1,
-        metrics=list_metrics(runs),
+        has_seeds=len(runs) > len(kinds),
+        metrics=metrics,
         warnings_shown=WARNINGS_SHOWN,
+        runs=runs,
+        drawn=[kind.first for kind in drawn],
+        left_out=len(kinds) - len(drawn),
         chapters=[
-            Chapter(run, figures.pick_colour(number), describe_run(run), describe_diagnosis(run), list_class_rows(run))
-            for number, run in enumerate(runs)
+            Chapter(
+                kind, describe_kind(kind), describe_diagnosis(kind), [(run, list_class_rows(run)) for run in kind.runs]
+            )
+            for kind in kinds
         ],
-        warning=find_differences(runs),
+        kind_rows=list_kind_rows(kinds, [name for name, _ in metrics], drawn=len(drawn)),
+        warning=find_differences(kinds),
         summary=summarise(runs[0]) if len(runs) == 1 else [],
-        sections=make_sections(runs),
-        memory_rows=list_memory_rows(runs),
-        albums=collect_albums(runs),
+        sections=make_sections(kinds, metrics),
+        memory_rows=list_memory_rows([kind.first for kind in drawn]),
+        albums=collect_albums([kind.first for kind in drawn]),
     )
+
+
+def name_page(kinds: Sequence[Kind]) -> str:
+    """What the page is about."""
+    runs = len(list_runs(kinds))
+    if runs == 1:
+        return kinds[0].name
+    if len(kinds) == 1:
+        return f"{kinds[0].name}: {runs} seeds"
+    return f"{runs} runs{'' if runs == len(kinds) else f' of {len(kinds)} kinds'} side by side"
 
 
 def collect_albums(runs: Sequence[Run]) -> list[Album]:
@@ -117,9 +139,9 @@ def collect_albums(runs: Sequence[Run]) -> list[Album]:
     return filled
 
 
-def describe_run(run: Run) -> str:
-    """What the run was, and by which metrics it was judged when they are not the usual ones."""
-    results = run.results
+def describe_kind(kind: Kind) -> str:
+    """What the run was, or the runs, and by which metrics it was judged when they are not the usual ones."""
+    results = kind.first.results
     plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
@@ -128,21 +150,23 @@ def describe_run(run: Run) -> str:
     nested = " (nested)" if results.labels_nested else ""
     chosen = results.definitions
     measured = "" if chosen == Definitions() else f" Measured: {chosen.ap_name}, {chosen.forgetting_name}."
+    seeds = f"seed{'' if kind.is_single else 's'} {list_some([str(seed) for seed in kind.by_seed], MOST_NAMED)}"
     return (
         f"Strategy {results.strategy} {plug_in}, detector {results.detector}, on {results.benchmark}: "
-        f"{pluralize(results.steps, 'step')}{labels}{nested}, seed {results.seed}.{measured}"
+        f"{pluralize(results.steps, 'step')}{labels}{nested}, {seeds}.{measured}"
     )
 
 
-def describe_diagnosis(run: Run) -> str | None:
+def describe_diagnosis(kind: Kind) -> str | None:
     """A warning that the figures are not the method's, when they are not."""
-    kind = run.results.diagnosis
-    return None if kind is None else f"Diagnosis: {kind}. Not a result of the method."
+    diagnosis = kind.first.results.diagnosis
+    return None if diagnosis is None else f"Diagnosis: {diagnosis}. Not a result of the method."
 
 
-def find_differences(runs: Sequence[Run]) -> str | None:
-    """A warning when runs were not put to the same test."""
-    tests = {(run.results.benchmark, run.results.steps, run.classes, run.results.definitions) for run in runs}
-    if len(tests) == 1:
+def find_differences(kinds: Sequence[Kind]) -> str | None:
+    """A warning when runs were not put to the same test as the first ones."""
+    first, *others = kinds
+    reasons = [f"{kind.name} ({reason})" for kind in others if (reason := explain_obstacle(kind, first))]
+    if not reasons:
         return None
-    return "These runs differ in benchmark, length, classes or metrics: their figures do not compare directly."
+    return f"These do not compare directly with {first.name}: {list_some(reasons, MOST_NAMED)}."

@@ -2,88 +2,83 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
-from markupsafe import Markup
+from numpy.typing import NDArray
 
 from leocod.evaluation.error_breakdown import LOWEST_SCORE, NEAR, RIGHT, ErrorCounts
-from leocod.report import figures, label_quality
-from leocod.report.page import format_points
-from leocod.report.reading import Run, name_ap, name_last_seen
+from leocod.evaluation.results import MetricWords
+from leocod.report import drawing, figures, label_quality
+from leocod.report.differences import show_differences
+from leocod.report.kinds import Kind, average, list_runs
+from leocod.report.page import Grid, Section, format_points
+from leocod.report.reading import name_ap, name_last_seen
+
+MOST_DRAWN = 8
+"""Kinds that figures show: more lines and bars cannot be told apart. Tables have all."""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table. Under a heading, it is folded away."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str | int, ...], ...]
-    heading: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A title that says what is seen, how to read it, and what there is to see or why there is nothing."""
-
-    title: str
-    note: str
-    figures: tuple[tuple[str, Markup], ...] = ()
-    """Each with a heading of its own, which may be empty."""
-    tables: tuple[Grid, ...] = ()
-    missing: str | None = None
-
-
-def make_sections(runs: Sequence[Run]) -> list[Section]:
-    """Everything that is drawn, in reading order."""
+def make_sections(kinds: Sequence[Kind], metrics: Sequence[tuple[str, MetricWords]]) -> list[Section]:
+    """Everything that is compared and drawn, in reading order."""
+    drawn = kinds[:MOST_DRAWN]
     return [
-        show_over_time(runs),
-        show_classes_over_time(runs),
-        show_classes(runs),
-        show_errors(runs),
-        show_time_away(runs),
-        *show_earlier_tests(runs),
-        show_pseudo_labels(runs),
-        show_seconds(runs),
+        *show_differences(kinds, metrics),
+        show_over_time(drawn),
+        show_classes_over_time(drawn),
+        show_classes(drawn),
+        show_errors(kinds),
+        show_time_away(drawn),
+        *show_earlier_tests(kinds),
+        show_pseudo_labels(kinds),
+        show_seconds(drawn),
     ]
 
 
-def show_over_time(runs: Sequence[Run]) -> Section:
+def show_over_time(kinds: Sequence[Kind]) -> Section:
     """Mean AP against steps."""
-    title, note = f"{name_ap(runs)} over time", "On the whole test set, also on what the stream has not shown yet."
-    if not any(run.results.evaluations for run in runs):
+    title = f"{name_ap(list_runs(kinds))} over time"
+    note = "On the whole test set, also on what the stream has not shown yet."
+    if not any(kind.evaluated_steps for kind in kinds):
         return Section(title, note, missing="There was no evaluation.")
-    if not any(figures.list_tested_classes(run) for run in runs):
+    if not any(figures.list_tested_classes(kind) for kind in kinds):
         return Section(title, note, missing="No class has a test box.")
-    if len(runs) == 1:
+    if not all(kind.is_single for kind in kinds):
+        note += " Line and band: mean and standard deviation over the seeds of a kind."
+    if len(kinds) == 1:
         note += " Point at a thin line to see which class it is."
-    return Section(title, note, (("", figures.draw_precision_over_time(runs)),))
+    return Section(title, note, (("", figures.draw_precision_over_time(kinds)),))
 
 
-def show_classes_over_time(runs: Sequence[Run]) -> Section:
-    """A heat map for each run."""
-    title = "Each class over time"
-    note = (
-        f"Colour: {name_ap(runs)} at the evaluation that ends the cell. "
-        "Orange bars: the class was in the training stream, as far as somebody has labelled it."
-    )
-    shown = [run for run in runs if figures.list_tested_classes(run)]
+def show_classes_over_time(kinds: Sequence[Kind]) -> Section:
+    """A heat map for each kind."""
+    title, ap = "Each class over time", name_ap(list_runs(kinds))
+    note = f"Colour: {ap} at the evaluation that ends the cell."
+    if any(kind.is_single for kind in kinds):
+        note += " Orange bars: the class was in the training stream, as far as somebody has labelled it."
+    if not all(kind.is_single for kind in kinds):
+        note += " Mean over the seeds that test a class. Seeds may have streams of their own: no orange bars there."
+    shown = [kind for kind in kinds if figures.list_tested_classes(kind)]
     if not shown:
         return Section(title, note, missing="No class has a test box.")
-    highest = max(figures.LOWEST_TOP, 10.0 * float(np.ceil(max(np.nanmax(run.table) for run in shown) / 10)))
-    width = figures.WIDTH if len(shown) == 1 else figures.WIDTH / 2
+    highest = max(figures.LOWEST_TOP, 10.0 * float(np.ceil(max(np.nanmax(kind.table) for kind in shown) / 10)))
+    form = drawing.WIDE if len(shown) == 1 else drawing.HALF
     return Section(
         title,
         note,
-        tuple((run.name if len(runs) > 1 else "", figures.draw_heat_map(run, highest, width=width)) for run in shown),
+        tuple((kind.name if len(kinds) > 1 else "", figures.draw_heat_map(kind, highest, form=form)) for kind in shown),
     )
 
 
-def show_classes(runs: Sequence[Run]) -> Section:
-    """AP by class at the end, best class of the first run on top."""
-    title, note = "Each class at the end", f"{name_ap(runs)} after the last step."
-    last = [run.results.evaluations[-1].ap_by_class if run.results.evaluations else {} for run in runs]
+def show_classes(kinds: Sequence[Kind]) -> Section:
+    """AP by class at the end, best class of the first kind on top."""
+    title, ap = "Each class at the end", name_ap(list_runs(kinds))
+    note = f"{ap} after the last step."
+    if not all(kind.is_single for kind in kinds):
+        note += " Mean over the seeds that test a class."
+    last = [_average_last(kind) for kind in kinds]
     known = list(dict.fromkeys(name for by_class in last for name in by_class))
     names = [name for name in known if any(by_class.get(name) is not None for by_class in last)]
     if not names:
@@ -94,19 +89,25 @@ def show_classes(runs: Sequence[Run]) -> Section:
     if len(names) < len(known):
         tested = set(names)
         note += f" Left out, having no test box: {', '.join(name for name in known if name not in tested)}."
-    drawn = figures.MOST_ROWS // len(runs)
+    drawn = figures.MOST_ROWS // len(kinds)
     if len(names) > drawn:
         note += f" Drawn are the first {drawn} of {len(names)} classes; the numbers by class have all."
         names, values = names[:drawn], values[:, :drawn]
-    top = figures.LOWEST_TOP
+    top, label = figures.LOWEST_TOP, f"{ap} (points)"
     return Section(
         title,
         note,
-        (("", figures.draw_bars(title, names, values, f"{name_ap(runs)} (points)", runs=runs, lowest_top=top)),),
+        (("", figures.draw_bars(title, names, values, label, kinds=[kind.name for kind in kinds], lowest_top=top)),),
     )
 
 
-def show_errors(runs: Sequence[Run]) -> Section:
+def _average_last(kind: Kind) -> dict[str, float | None]:
+    """Class -> AP at the end of each run, mean over the runs that test the class."""
+    last = [run.results.evaluations[-1].ap_by_class for run in kind.runs if run.results.evaluations]
+    return {name: average(one.get(name) for one in last) for by_class in last for name in by_class}
+
+
+def show_errors(kinds: Sequence[Kind]) -> Section:
     """What is wrong with the detections at the end, by kind and class."""
     title = "What is wrong with the detections at the end"
     note = (
@@ -115,35 +116,52 @@ def show_errors(runs: Sequence[Run]) -> Section:
         "of another class. Duplicate: the object was found already, with a higher score. Background: none of these. "
         "Missed: objects that nothing of the above is about. Detections count for the class that they say."
     )
-    counted = [(run, counts) for run in runs if (counts := run.errors) is not None]
+    if not all(kind.is_single for kind in kinds):
+        note += " Counts are added up over the runs of a kind."
+    counted = [(kind, counts) for kind in kinds if (counts := _count_errors(kind))]
     if not counted:
         return Section(title, note, missing="The detections of the last evaluation were not kept.")
-    kinds = tuple(field.name.replace("_", " ") for field in fields(ErrorCounts))
-    total = Grid(("Run", *kinds), tuple((run.name, *counts.total.values()) for run, counts in counted))
-    by_run = (
-        Grid(
-            ("Class", *kinds),
-            tuple((name, *counts.of_class(number).values()) for number, name in enumerate(run.classes)),
-            f"By class, {run.name}" if len(runs) > 1 else "By class",
-        )
-        for run, counts in counted
+    names = tuple(field.name.replace("_", " ") for field in fields(ErrorCounts))
+    total = Grid(
+        ("Run", *names),
+        tuple((kind.name, *np.sum(list(counts.values()), axis=0).tolist()) for kind, counts in counted),
     )
-    return Section(title, note, tables=(total, *by_run))
+    by_kind = (
+        Grid(
+            ("Class", *names),
+            tuple((name, *row.tolist()) for name, row in counts.items()),
+            f"By class, {kind.name}" if len(kinds) > 1 else "By class",
+        )
+        for kind, counts in counted
+    )
+    return Section(title, note, tables=(total, *by_kind))
 
 
-def show_time_away(runs: Sequence[Run]) -> Section:
+def _count_errors(kind: Kind) -> dict[str, NDArray[np.int64]]:
+    """Class -> its counts, added up over the runs that have kept their detections."""
+    added: dict[str, NDArray[np.int64]] = {}
+    for run in kind.runs:
+        if (counts := run.errors) is not None:
+            columns = np.array([getattr(counts, field.name) for field in fields(ErrorCounts)])
+            for name, row in zip(run.classes, columns.T, strict=True):
+                added[name] = added[name] + row if name in added else row
+    return added
+
+
+def show_time_away(kinds: Sequence[Kind]) -> Section:
     """The forgetfulness curve."""
-    title = "What is left of a class that has been away"
+    title, runs = "What is left of a class that has been away", list_runs(kinds)
     note = (
         f"{name_ap(runs)} against steps since the class was last {name_last_seen(runs)}. A falling line is forgetting."
     )
-    if not any(run.can_forget for run in runs):
+    if not any(kind.can_forget for kind in kinds):
         return Section(title, note, missing="No forgetfulness: no class was evaluated after different times away.")
-    return Section(title, note, (("", figures.draw_precision_when_away(runs)),))
+    return Section(title, note, (("", figures.draw_precision_when_away(kinds)),))
 
 
-def show_earlier_tests(runs: Sequence[Run]) -> list[Section]:
+def show_earlier_tests(kinds: Sequence[Kind]) -> list[Section]:
     """What the stream cost on the test frames of earlier runs; nothing where none were tried again."""
+    runs = list_runs(kinds)
     tested = [(run, name, one) for run in runs for name, one in run.results.also.items()]
     if not tested:
         return []
@@ -169,9 +187,9 @@ def show_earlier_tests(runs: Sequence[Run]) -> list[Section]:
     return [Section("What it cost on what was learnt before", note, tables=(total, *by_class))]
 
 
-def show_pseudo_labels(runs: Sequence[Run]) -> Section:
+def show_pseudo_labels(kinds: Sequence[Kind]) -> Section:
     """How right the pseudo labels were."""
-    title = "How right the pseudo labels were"
+    title, runs = "How right the pseudo labels were", list_runs(kinds)
     checked = (
         "On labelled frames: what the labeller would have written there, by the person's labels; the run can tell this "
         "by itself."
@@ -182,22 +200,37 @@ def show_pseudo_labels(runs: Sequence[Run]) -> Section:
         "those that it left empty and those left out of training. A label counts for the class that it says. In the "
         f"curves, counts are added up over windows of steps. {checked}"
     )
-    totals = Grid(label_quality.HEAD, label_quality.list_totals(runs))
+    if not all(kind.is_single for kind in kinds):
+        note += " Counts are added up over the runs of a kind."
+    totals = Grid(label_quality.HEAD, label_quality.list_totals(kinds))
     if not any(run.judged_audits for run in runs):
         given = any(run.audits for run in runs)
         nobody = "Nobody has labelled the frames that got pseudo labels, so nothing tells how right these are."
         if not given or not totals.rows:
             return Section(title, "", missing=nobody if given else "No pseudo labels were given.")
         return Section(title, f"{nobody} {checked}", tables=(totals,))
-    return Section(title, note, label_quality.draw_curves(runs), (totals,))
+    return Section(title, note, label_quality.draw_curves(kinds[:MOST_DRAWN]), (totals,))
 
 
-def show_seconds(runs: Sequence[Run]) -> Section:
+def show_seconds(kinds: Sequence[Kind]) -> Section:
     """Seconds by part."""
     title, note = "Where the time went", "Wall-clock time by part."
-    parts = list(dict.fromkeys(part for run in runs for part in run.results.seconds_by_part))
+    if not all(kind.is_single for kind in kinds):
+        note += " Mean over the runs of a kind."
+    parts = list(dict.fromkeys(part for run in list_runs(kinds) for part in run.results.seconds_by_part))
     if not parts:
         return Section(title, note, missing="The run did not record it.")
-    parts.sort(key=lambda part: -runs[0].results.seconds_by_part.get(part, 0.0))
-    values = np.array([[run.results.seconds_by_part.get(part, np.nan) for part in parts] for run in runs])
-    return Section(title, note, (("", figures.draw_bars(title, parts, values, "seconds", runs=runs)),))
+    seconds = [_average_seconds(kind) for kind in kinds]
+    parts.sort(key=lambda part: -seconds[0].get(part, 0.0))
+    values = np.array([[one.get(part, np.nan) for part in parts] for one in seconds])
+    names = [kind.name for kind in kinds]
+    return Section(title, note, (("", figures.draw_bars(title, parts, values, "seconds", kinds=names)),))
+
+
+def _average_seconds(kind: Kind) -> dict[str, float]:
+    """Part -> seconds; a part that a run does not have took it none."""
+    total: dict[str, float] = defaultdict(float)
+    for run in kind.runs:
+        for part, seconds in run.results.seconds_by_part.items():
+            total[part] += seconds
+    return {part: seconds / len(kind.runs) for part, seconds in total.items()}

@@ -23,7 +23,7 @@ from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, Si
 from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
 from leocod.run.plugin import lay
-from leocod.settings import Settings, list_leaves
+from leocod.settings import MAY_CHANGE, Settings, list_leaves
 from leocod.sinks.base import BaseSink, RunInfo
 
 FRAMES_PER_STEP = 16
@@ -174,9 +174,6 @@ RENAMED = {
     "record.pack_events_every": "pack_every of the sink jsonl, as in sinks=[console,{name: jsonl, pack_every: 500}]",
 }
 """Keys of earlier versions, or a key with a value -> where their meaning is now."""
-
-MAY_CHANGE = frozenset({"checkpoint", "record", "sinks", "patience", "workers", "bad_steps"})
-"""Keys that may differ when a run is resumed: nothing that is learnt or measured depends on them."""
 
 
 def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:

@@ -152,5 +152,7 @@ def results_table(results: Results) -> Group:
     if results.warnings:
         table.add_row("warnings, see the report", f"{results.warnings}")
     table.add_row("frames kept", f"{(results.memory_bytes or 0) / 1e6:.1f} MB")
+    ram = "not measured" if results.peak_ram_bytes is None else f"{results.peak_ram_bytes / 1e6:.0f} MB"
+    table.add_row("RAM, at most", ram)
     table.add_row("time", f"{results.seconds:.0f} s for {pluralize(results.steps, 'step')}")
     return Group(title, table)

@@ -40,12 +40,18 @@ ABOUT = {
 }
 
 
-def a_file(folder: Path, definitions: Definitions | None = None, *, single_pass: bool = True) -> ResultsFile:
-    """Of a run in which two frames were labelled."""
+def a_file(
+    folder: Path, definitions: Definitions | None = None, *, single_pass: bool = True, ram: int | None = 700
+) -> ResultsFile:
+    """Of a run in which two frames were labelled, in a process that held at most so many bytes of RAM."""
     labels = SimpleNamespace(count=2, boxes=5, seconds=41.0)
     metrics = find_metrics(list_shipped())
     definitions = definitions or Definitions()
-    return ResultsFile(folder / "results.json", ABOUT, labels, definitions, metrics, single_pass=single_pass)
+    return ResultsFile(
+        *(folder / "results.json", ABOUT, labels, definitions, metrics),
+        single_pass=single_pass,
+        measure_ram=lambda: ram,
+    )
 
 
 def results(
@@ -180,6 +186,7 @@ def test_times_labels_and_memory_are_added_up(events: list[Event], tmp_path: Pat
     assert content.seconds_by_part == {"stream": 0.5, "train": 1.0, "evaluate": 0.25}
     assert (content.labelled_frames, content.labelled_boxes, content.labelling_seconds) == (2, 5, 41.0)
     assert content.memory_bytes == 2000
+    assert content.peak_ram_bytes == 700
     assert (content.benchmark, content.steps) == ("wander", 2)
 
 
@@ -249,6 +256,24 @@ def test_gone_on_from_a_state_the_figures_are_those_of_the_whole_run(events: lis
     assert (whole.seconds, whole.warnings, whole.refused_steps, whole.skipped_frames) == (3.5, 1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "whole"), [(900, 700, 900), (700, 900, 900), (None, 900, None), (900, None, None)]
+)
+def test_the_peak_of_a_resumed_run_is_the_largest_of_its_parts(
+    first: int | None, second: int | None, whole: int | None, events: list[Event], tmp_path: Path
+) -> None:
+    begun, resumed = a_file(tmp_path, ram=first), a_file(tmp_path, ram=second)
+    for event in events[:5]:
+        begun(event)
+
+    resumed.load_state_dict(begun.state_dict())
+    for event in [replace(events[0], first_step=1), *events[5:]]:
+        resumed(event)
+
+    assert resumed.content is not None
+    assert resumed.content.peak_ram_bytes == whole
+
+
 def test_a_state_of_the_first_form_is_gone_on_from(events: list[Event], tmp_path: Path) -> None:
     """As commit a9415f2 saved it: the presence that counts, and no sum of audits."""
     whole = results(events, tmp_path)
@@ -256,7 +281,8 @@ def test_a_state_of_the_first_form_is_gone_on_from(events: list[Event], tmp_path
     for event in events[:5]:
         before(event)
     state = before.state_dict()
-    old = {key: value for key, value in state.items() if key not in ("in_stream", "in_labels", "start", "audit")}
+    unknown = ("in_stream", "in_labels", "start", "audit", "peak_ram_bytes")
+    old = {key: value for key, value in state.items() if key not in unknown}
 
     after.load_state_dict(old | {"seen": state["in_stream"]})
     for event in [replace(events[0], first_step=1), *events[5:-1], RunFinished(2, 2.5)]:
@@ -266,6 +292,7 @@ def test_a_state_of_the_first_form_is_gone_on_from(events: list[Event], tmp_path
     assert after.content.scores == whole.scores
     # Half of them would be worse than none.
     assert after.content.pseudo_label_counts is None
+    assert after.content.peak_ram_bytes is None
     assert "audit" not in after.state_dict()
 
 

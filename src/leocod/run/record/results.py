@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from leocod.evaluation.results import ClassScores, Evaluation, MetricWords, Resu
 from leocod.events import Evaluated, Event, RunFinished, Scored, StepFinished, StepLearned, Warned
 from leocod.files.atomic import write_json
 from leocod.report.detections import read_prequential
+from leocod.run.peak_ram import measure_peak_ram
 from leocod.run.record.history import HistoryRecorder
 from leocod.run.record.pseudo_labels import PseudoLabelTally
 from leocod.sinks.base import BaseSink
@@ -48,19 +49,26 @@ class ResultsFile(BaseSink):
         *,
         single_pass: bool,
         lost_test_frames: int = 0,
+        measure_ram: Callable[[], int | None] = measure_peak_ram,
     ) -> None:
-        """`about`: the entries that are known beforehand. `metrics`: what is computed at the end."""
+        """`about`: the entries that are known beforehand. `metrics`: what is computed at the end.
+
+        `measure_ram`: bytes that the process has held at most.
+        """
         self.path = path
         self.about = about
         self.labels = labels
         self.metrics = metrics
         self.lost_test_frames = lost_test_frames
+        self.measure_ram = measure_ram
         self.content: Results | None = None
         """What was written, once it was."""
         self._record = HistoryRecorder(definitions, single_pass=single_pass)
         self._seconds: dict[str, float] = defaultdict(float)
         self._seconds_before = self._seconds_now = 0.0
         """Before the checkpoint that this run was resumed from, and since."""
+        self._ram_before: int | None = 0
+        """Held at most before the checkpoint that this run was resumed from; None where nobody measured."""
         self._memory_bytes = 0
         self._trained: tuple[int, int] | None = (0, 0)
         """Updates, frames in them; None after a checkpoint that does not say."""
@@ -136,7 +144,13 @@ class ResultsFile(BaseSink):
             updates=None if self._trained is None else self._trained[0],
             frames_trained_on=None if self._trained is None else self._trained[1],
             memory_bytes=self._memory_bytes,
+            peak_ram_bytes=self._find_peak_ram(),
         )
+
+    def _find_peak_ram(self) -> int | None:
+        """The largest of all parts of the run."""
+        now = self.measure_ram()
+        return None if now is None or self._ram_before is None else max(now, self._ram_before)
 
     def _list_retests(self, name: str) -> Retested:
         scores = {step: _score_classes(also[name]) for step, also in sorted(self._also.items())}
@@ -151,6 +165,7 @@ class ResultsFile(BaseSink):
             "seconds": self._seconds_before + self._seconds_now,
             "memory_bytes": self._memory_bytes,
             "trained": self._trained,
+            "peak_ram_bytes": self._find_peak_ram(),
             "skipped": sorted(self._skipped),
             "refused": self._refused,
             "warnings": self._warnings,
@@ -164,7 +179,8 @@ class ResultsFile(BaseSink):
         self._seconds_before = state["seconds"]
         self._memory_bytes, self._skipped = state["memory_bytes"], set(state["skipped"])
         self._refused, self._warnings = state["refused"], state["warnings"]
-        # Earlier versions did not count updates, and tried no test frames again.
+        # Earlier versions did not measure RAM, did not count updates, and tried no test frames again.
+        self._ram_before = state.get("peak_ram_bytes")
         trained = state.get("trained")
         self._trained = None if trained is None else (trained[0], trained[1])
         self._also = dict(state.get("also", {}))

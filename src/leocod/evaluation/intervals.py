@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+SIGNS = (1, -1, -1, 1)
+"""How rows count that are compared: the first over the second, more than the third over the fourth."""
 
 CONFIDENCE = 0.95
 """How often an interval contains the true mean."""
@@ -51,6 +54,25 @@ class Error(NamedTuple):
         """The interval around a mean with this error."""
         reach = find_t_quantile(self.degrees) * math.sqrt(self.variance)
         return Interval(mean - reach, mean + reach)
+
+
+def subtract_by_class(
+    rows: Sequence[Sequence[Mapping[str, float]]], signs: Sequence[float] = SIGNS
+) -> NDArray[np.float64] | None:
+    """Differences between rows: runs x classes that every run has; None where there are not two such classes.
+
+    Each row has figures by class of the same runs, in the same order. `signs` says how rows count.
+    """
+    shared = [name for name in rows[0][0] if all(name in run for row in rows for run in row)]
+    if len(shared) < 2:
+        return None
+    tables = np.array([[[run[name] for name in shared] for run in row] for row in rows])
+    return np.asarray(np.tensordot(signs[: len(rows)], tables, axes=1))
+
+
+def measure_paired(by_run: Sequence[float], by_class: NDArray[np.float64] | None) -> Error:
+    """Of the mean difference over several runs: over runs and classes where classes are known, else over runs."""
+    return measure_runs(by_run) if by_class is None else measure_crossed(by_class)
 
 
 def measure_crossed(differences: NDArray[np.float64]) -> Error:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from leocod.paper.intervals import (
+from leocod.evaluation.intervals import (
     Interval,
     find_t_quantile,
     measure_crossed,
