@@ -21,6 +21,7 @@ from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
+from leocod.plugins.copies import put_copies
 from leocod.plugins.measured_thresholds import FLOOR, MeasuredThresholds
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
@@ -79,13 +80,11 @@ class EfficientCLSOptions(Settings):
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
     context: float = Field(1.0, gt=0, le=1)
-    """What the scores of a class count for that no labelled frame of the step shows: what is around is labelled, too.
-    1, as in the paper: the same as others."""
-    fill_with_copies: bool = False
-    """Train on copies of the step's labelled frames in the place of unlabelled frames in which the labeller is sure of
-    nothing."""
-    empty_frames: bool = True
-    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+    """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
+    likely to be around. 1, as in the paper: they count as they are."""
+    empty_frames: bool | Literal["copies"] = True
+    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
+    these frames. `copies`: show copies of the step's labelled frames in their place."""
     watch_steps: int = Field(50, ge=1)
     """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
     warning."""
@@ -133,7 +132,8 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
-        self._shown: set[int] = set()
+        self._around: frozenset[int] = frozenset()
+        """The classes that the labelled frames around those that are being labelled show."""
         self.thresholds = MeasuredThresholds(self.options.precision, self.options.score_threshold)
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
@@ -156,8 +156,8 @@ class EfficientCLS(Wrapper[Strategy]):
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         taught = self.substitute(step, pseudo) if self.substitute else pseudo
-        if self.options.fill_with_copies:
-            taught = fill_with_copies(step, taught)
+        if self.options.empty_frames == "copies":
+            taught = put_copies(step, taught, instead_of=lambda labels: not len(labels))
         shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
@@ -194,7 +194,7 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = step.unlabelled
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
-        self._shown = set(list_classes(step.labelled("human")))
+        self._around = list_classes(step.labelled("human"))
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
@@ -221,7 +221,9 @@ class EfficientCLS(Wrapper[Strategy]):
         """
         if self.labeller != self._label_confident or not labelled:
             return None
-        frame, given = labelled[0]
+        (frame, given), *others = labelled
+        # What the frame itself shows is not known of a frame that nobody has labelled.
+        self._around = list_classes(others)
         return check_labels(self._label_confident([frame])[0], given)
 
     def _measure_thresholds(self, labelled: Sequence[LabelledFrame]) -> None:
@@ -229,7 +231,7 @@ class EfficientCLS(Wrapper[Strategy]):
         found = self._detect([frame for frame, _ in labelled])
         for place, (detections, (_, given)) in enumerate(zip(found, labelled, strict=True)):
             others = [pair for other, pair in enumerate(labelled) if other != place]
-            self.thresholds.add(self._suppress(detections.above(FLOOR)), given, set(list_classes(others)))
+            self.thresholds.add(self._suppress(detections.above(FLOOR)), given, list_classes(others))
 
     def _detect(self, frames: Sequence[Frame]) -> list[Detections]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
@@ -239,17 +241,18 @@ class EfficientCLS(Wrapper[Strategy]):
         return [self._to_labels(self._discount(detections)) for detections in self._detect(frames)]
 
     def _discount(self, found: Detections) -> Detections:
-        """With lower scores for classes that the labelled frames of the step do not show."""
+        """With lower scores for classes that the labelled frames around do not show."""
         if self.options.context == 1:
             return found
-        shown = np.isin(found.classes, list(self._shown))
-        factors = np.where(shown, 1.0, self.options.context).astype(np.float32)
-        return replace(found, scores=found.scores * factors)
+        around = np.isin(found.classes, list(self._around))
+        scores = found.scores * np.where(around, 1.0, self.options.context).astype(np.float32)
+        best = np.argsort(-scores, kind="stable")
+        return Detections(found.boxes[best], found.classes[best], scores[best])
 
     def _to_labels(self, found: Detections) -> Labels:
         if self.options.thresholds == "measured":
             likely = self._suppress(found.above(FLOOR))
-            chosen = self.thresholds.select(likely, self._shown)
+            chosen = self.thresholds.select(likely, self._around)
             return Labels(likely.boxes[chosen], likely.classes[chosen])
         sure = self._suppress(found.above(self.options.score_threshold))
         if self.options.unsure_above is None:
@@ -307,25 +310,9 @@ class EfficientCLS(Wrapper[Strategy]):
         self.thresholds.load_state_dict(state.get("thresholds", {"seen": []}))
 
 
-def list_classes(pairs: Sequence[LabelledFrame]) -> list[int]:
-    """Every class that the labels name, as often as they do."""
-    return [number for _, labels in pairs for number in labels.classes.tolist()]
-
-
-def fill_with_copies(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
-    """Pseudo-labelled frames; in the place of empty ones the labelled frames of the step, in turn."""
-    labelled = step.labelled("human")
-    if not labelled:
-        return list(pseudo)
-    taught, used = [], 0
-    for frame, labels in pseudo:
-        if len(labels):
-            taught.append((frame, labels))
-            continue
-        shown, given = labelled[used % len(labelled)]
-        used += 1
-        taught.append((replace(shown, id=frame.id), replace(given, source="pseudo", weights=labels.weights)))
-    return taught
+def list_classes(pairs: Sequence[LabelledFrame]) -> frozenset[int]:
+    """Every class that the labels name."""
+    return frozenset(number for _, labels in pairs for number in labels.classes.tolist())
 
 
 def _scale(labels: Labels, factor: float) -> Labels:
