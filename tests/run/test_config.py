@@ -129,7 +129,7 @@ def test_a_part_from_elsewhere_is_checked_by_its_own_options(tmp_path: Path, mon
         ("strategy={name: derpp, alpha: -0.5}", "strategy.alpha is -0.5: it should be at least 0"),
         ("strategy={name: iod, temperature: 0}", "strategy.temperature is 0: it should be more than 0"),
         ("strategy={name: offline, epochs: 0}", "strategy.epochs is 0: it should be at least 1"),
-        ("strategy.recipe=jont", "strategy.recipe is 'jont': it should be 'released', 'joint' or 'mixed'"),
+        ("strategy.recipe=jont", "strategy.recipe is 'jont': it should be 'released' or 'joint'"),
         ("strategi=icarl", "strategi: unknown key. Did you mean 'strategy'?"),
         ("strategy=5", "strategy is 5: it should be a name"),
         ("strategy.name=5", "strategy is {'name': 5}: it should be a mapping whose name is a string"),

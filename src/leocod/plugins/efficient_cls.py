@@ -22,7 +22,6 @@ from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
 from leocod.plugins.copies import put_copies
-from leocod.plugins.measured_thresholds import FLOOR, MeasuredThresholds
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
@@ -53,11 +52,6 @@ class EfficientCLSOptions(Settings):
     """Who writes the pseudo labels."""
     score_threshold: float = Field(0.7, ge=0, le=1)
     """Pseudo labels are detections with a higher score."""
-    thresholds: Literal["fixed", "measured"] = "fixed"
-    """`fixed`: `score_threshold` for every class. `measured`: for each class the lowest score above which `precision`
-    of its detections were right in labelled frames, before anybody learnt from them."""
-    precision: float = Field(0.7, gt=0, le=1)
-    """The part of the pseudo labels that should be right, where thresholds are measured."""
     unsure_above: float | None = Field(None, ge=0, le=1)
     """Detections with a lower score than the threshold but a higher one than this are neither labels nor background:
     regions over them are left out of the loss. Null, as in the paper: they are background."""
@@ -134,7 +128,6 @@ class EfficientCLS(Wrapper[Strategy]):
         self.labeller = labeller or self._label_confident
         self._around: frozenset[int] = frozenset()
         """The classes that the labelled frames around those that are being labelled show."""
-        self.thresholds = MeasuredThresholds(self.options.precision, self.options.score_threshold)
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
 
@@ -149,8 +142,6 @@ class EfficientCLS(Wrapper[Strategy]):
         # Before the step is learnt: afterwards the labeller has seen the answer.
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
         check = self._check_labeller(compared) if found else None
-        if self.options.thresholds == "measured" and compared:
-            self._measure_thresholds(compared)
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
@@ -226,19 +217,10 @@ class EfficientCLS(Wrapper[Strategy]):
         self._around = list_classes(others)
         return check_labels(self._label_confident([frame])[0], given)
 
-    def _measure_thresholds(self, labelled: Sequence[LabelledFrame]) -> None:
-        """What the labeller finds in frames that nobody has learnt from yet, by what is there."""
-        found = self._detect([frame for frame, _ in labelled])
-        for place, (detections, (_, given)) in enumerate(zip(found, labelled, strict=True)):
-            others = [pair for other, pair in enumerate(labelled) if other != place]
-            self.thresholds.add(self._suppress(detections.above(FLOOR)), given, list_classes(others))
-
-    def _detect(self, frames: Sequence[Frame]) -> list[Detections]:
-        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
-        return distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
-        return [self._to_labels(self._discount(detections)) for detections in self._detect(frames)]
+        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
+        found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
+        return [self._to_labels(self._discount(detections)) for detections in found]
 
     def _discount(self, found: Detections) -> Detections:
         """With lower scores for classes that the labelled frames around do not show."""
@@ -250,10 +232,6 @@ class EfficientCLS(Wrapper[Strategy]):
         return Detections(found.boxes[best], found.classes[best], scores[best])
 
     def _to_labels(self, found: Detections) -> Labels:
-        if self.options.thresholds == "measured":
-            likely = self._suppress(found.above(FLOOR))
-            chosen = self.thresholds.select(likely, self._around)
-            return Labels(likely.boxes[chosen], likely.classes[chosen])
         sure = self._suppress(found.above(self.options.score_threshold))
         if self.options.unsure_above is None:
             return Labels(sure.boxes, sure.classes)
@@ -296,7 +274,6 @@ class EfficientCLS(Wrapper[Strategy]):
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
             "watch": self.monitor.state_dict(),
-            "thresholds": self.thresholds.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -306,8 +283,6 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
-        # Older checkpoints measure none.
-        self.thresholds.load_state_dict(state.get("thresholds", {"seen": []}))
 
 
 def list_classes(pairs: Sequence[LabelledFrame]) -> frozenset[int]:

@@ -21,7 +21,6 @@ from leocod.learner import Learned
 from leocod.memory.encoding import find_encoding
 from leocod.memory.intake import IntakeName, select_frames
 from leocod.memory.options import MemorySettings
-from leocod.memory.paste import paste_objects
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
@@ -46,7 +45,7 @@ REPLAYED = 16
 class StrategyOptions(Settings):
     """Options of every strategy."""
 
-    recipe: Literal["released", "joint", "mixed"] = "released"
+    recipe: Literal["released", "joint"] = "released"
     """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
     updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
@@ -92,21 +91,17 @@ class Strategy:
         """Raise if the options make no sense for a stream of so many classes."""
 
     def learn(self, step: Step) -> Learned:
-        began = time.perf_counter()
-        before = self.trained_state()
-        losses, sizes = [], []
+        began, before = time.perf_counter(), self.trained_state()
         try:
-            for batch in self.batches(step):
-                losses.append(self.update(batch))
-                sizes.append(len(batch.pairs))
+            updates = [(len(batch.pairs), self.update(batch)) for batch in self.batches(step)]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
-        seconds = {"train": time.perf_counter() - began}
-        return Learned(average_losses(losses), seconds, trained_on=tuple(sizes))
+        losses, sizes = average_losses([losses for _, losses in updates]), tuple(size for size, _ in updates)
+        return Learned(losses, {"train": time.perf_counter() - began}, trained_on=sizes)
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
@@ -187,10 +182,6 @@ class Strategy:
         filled = {name: group for name, group in groups.items() if group}
         if self.options.recipe == "joint" and filled:
             yield Batch.mean_of("+".join(filled), *filled.values())
-        elif self.options.recipe == "mixed" and len(filled) > 1:
-            for turn in range(len(filled)):
-                halves = [[group[place] for place in range(turn, len(group), len(filled))] for group in filled.values()]
-                yield Batch.mean_of("+".join(filled), *halves)
         else:
             for name, group in filled.items():
                 yield Batch.mean_of(name, group)
@@ -246,8 +237,6 @@ class ReplayOptions(MemoryOptions):
     """Remembered frames in one update. While there are fewer, they repeat."""
     replay_per_class: int = Field(2, ge=1)
     """Frames that each class may contribute to them."""
-    paste: bool = False
-    """Paste an object of another remembered frame into each replayed one, where one fits."""
 
 
 class MemoryStrategy(Strategy):
@@ -305,11 +294,7 @@ class ReplayStrategy(MemoryStrategy):
 
     def sample_replay(self) -> list[LabelledFrame]:
         """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
-        count, each = self.options.replay_per_step, self.options.replay_per_class
-        replayed = self.memory.sample(count, per_class=each)
-        if not self.options.paste:
-            return replayed
-        return paste_objects(replayed, self.memory.sample(len(replayed), per_class=each), self.random)
+        return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
 
     def batches(self, step: Step) -> Iterator[Batch]:
         yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())
