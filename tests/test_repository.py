@@ -217,6 +217,7 @@ GUARDED = {
     ("run/peak_ram.py", "resource"): "imported where it is, or not at all",
     ("run/peak_ram.py", "resource.RUSAGE_SELF"): "after the import",
     ("run/peak_ram.py", "resource.getrusage"): "after the import",
+    ("run/peak_ram.py", "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"): "after the import",
     ("stream/prefetch.py", "signal.SIGCHLD"): "asked for by hasattr",
     ("stream/prefetch.py", "signal.pthread_sigmask"): "asked for by hasattr",
 }
