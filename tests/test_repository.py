@@ -214,6 +214,10 @@ GUARDED = {
     ("cli/options.py", "os.sched_getaffinity"): "asked for by hasattr",
     ("paper/processes.py", "os.kill"): "ends the process at once on Windows; the next command resumes the run",
     ("paper/processes.py", "os.setpgrp"): "asked for by hasattr",
+    ("run/peak_ram.py", "resource"): "imported where it is, or not at all",
+    ("run/peak_ram.py", "resource.RUSAGE_SELF"): "after the import",
+    ("run/peak_ram.py", "resource.getrusage"): "after the import",
+    ("run/peak_ram.py", "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"): "after the import",
     ("stream/prefetch.py", "signal.SIGCHLD"): "asked for by hasattr",
     ("stream/prefetch.py", "signal.pthread_sigmask"): "asked for by hasattr",
 }
