@@ -1,7 +1,7 @@
 """A strategy of one's own: replay what the detector is worst at.
 
 PYTHONPATH=examples leocod run --strategy own_strategy:WorstFirst
-PYTHONPATH=examples leocod run --strategy own_strategy:WorstFirst --no-efficient-cls
+PYTHONPATH=examples leocod run --strategy own_strategy:WorstFirst --plugin none
 """
 
 from collections.abc import Iterator

@@ -30,6 +30,7 @@ SMALLEST = {
     "live": ["--rounds", "1", "--seconds", "15"],
     "memory": ["--rounds", "1", "--times", "2"],
     "parts": ["--rounds", "1"],
+    "plus_cost": ["--rounds", "1", "--filling", "1"],
     "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "0"],
     "step": ["--rounds", "1", "--tiny-only", "1", "--threads", "1"],
     "tried": ["--rounds", "1", "--tiny-only", "1", "--compile", "0"],

@@ -183,6 +183,8 @@ class StepLearned:
     """Frame id -> what is wrong with it, of frames left out of the step because they could not be read."""
     refused: str | None = None
     """Why the learner is as it was before the step: the numbers that were not finite."""
+    trained_on: tuple[int, ...] = ()
+    """Frames in each update of the weights, one number an update."""
     check: PseudoLabelCheck | None = None
     """How right its labeller is, as far as the learner can tell by itself."""
 

@@ -25,6 +25,8 @@ class Learned:
     """Why it has not learnt from the step and is as it was before: numbers that were not finite."""
     warnings: tuple[str, ...] = ()
     """What looks wrong, for a person to see."""
+    trained_on: tuple[int, ...] = ()
+    """Frames in each update of the weights, one number an update."""
     check: PseudoLabelCheck | None = None
     """What its labeller would have written on a labelled frame; None where it was not asked."""
 

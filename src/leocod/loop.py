@@ -98,6 +98,7 @@ def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waite
         truth=truth,
         skipped=dict(arrival.skipped),
         refused=learned.refused,
+        trained_on=learned.trained_on,
         check=learned.check,
     )
 

@@ -22,6 +22,7 @@ def leocod(*arguments: str) -> str:
     [
         (("no-such-file.mp4",), "no such file or folder"),
         (("--detector", "tinny"), "Did you mean 'tiny'"),
+        (("--plugin", "plus"), "No plug-in 'plus'"),
         (("--classes", "pen,pen"), "'pen' twice"),
         (("--labels-per-step", "17"), "labels.per_step is 17"),
         (("--host", "999.9.9.9"), "cannot be used"),

@@ -12,7 +12,7 @@ def test_its_help_names_every_option(leocod: Callable[..., Result]) -> None:
     text = leocod("run", "--help").output
 
     for option in (
-        *("--benchmark", "--detector", "--strategy", "--efficient-cls", "--no-efficient-cls", "--labels", "--steps"),
+        *("--benchmark", "--detector", "--strategy", "--plugin", "--labels", "--steps"),
         *(
             "--evaluate-every",
             "--seed",
@@ -108,7 +108,9 @@ def test_the_directory_is_called_by_the_number_of_steps_where_that_is_not_the_us
         (("run", "--set", "seed"), "'seed' is not an override"),
         (("run", "--set", "sed=1"), "sed: unknown key. Did you mean 'seed'?"),
         (("run", "--set", "detector.weights=none.safetensors"), "No weights file none.safetensors"),
-        (("run", "--no-efficient-cls", "--set", "efficient_cls.keep=0.5"), "remove one"),
+        (("run", "--plugin", "none", "--set", "efficient_cls.keep=0.5"), "remove one"),
+        (("run", "--plugin", "eficient_cls"), "No plug-in 'eficient_cls'. Did you mean 'efficient_cls'?"),
+        (("run", "--plugin", "none", "--efficient-cls"), "--plugin cannot be combined with --efficient-cls"),
         (("run", "--out", "other_run"), "other_run already holds a run (wander, icarl with Efficient-CLS"),
         (("run", "--out", "typo.yaml"), "typo.yaml is a file"),
         (("run", "--strategi", "icarl"), "--strategi"),

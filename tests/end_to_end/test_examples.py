@@ -22,7 +22,7 @@ from leocod.errors import SourceAway
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("plug_in", [[], ["--no-efficient-cls"]], ids=["wrapped", "bare"])
+@pytest.mark.parametrize("plug_in", [[], ["--plugin", "none"]], ids=["wrapped", "bare"])
 def test_ones_own_strategy_runs_by_its_name(tmp_path, plug_in):
     out = tmp_path / "run"
     arguments = [

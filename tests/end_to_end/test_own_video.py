@@ -217,7 +217,7 @@ SMALL = {
 }
 """What makes a command of the recipe small; the last value of an option counts."""
 
-QUICK = ["--steps", "1", "--strategy", "incremental", "--no-efficient-cls"]
+QUICK = ["--steps", "1", "--strategy", "incremental", "--plugin", "none"]
 """For a large detector."""
 
 TINY = ["--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"]

@@ -268,7 +268,7 @@ def test_the_diagnosis_is_named_in_every_output(tmp_path: Path, monkeypatch: pyt
 
 
 def test_offline_training_has_no_forgetfulness(tmp_path: Path) -> None:
-    leocod("run", *SMALL, "--strategy", "offline", "--no-efficient-cls", "--out", tmp_path / "offline")
+    leocod("run", *SMALL, "--strategy", "offline", "--plugin", "none", "--out", tmp_path / "offline")
 
     results = read(tmp_path / "offline" / "results.json")
     assert results["scores"]["forgetting"] is None

@@ -103,8 +103,8 @@ def test_over_seeds_alone_the_interval_would_miss_the_mean_where_classes_differ(
 def test_a_single_run_has_the_variance_of_chance_besides_that_of_its_classes() -> None:
     by_class = np.array([1.0, 3.0, 5.0])
 
-    assert measure_single(by_class, rows=2, chance=1.5) == pytest.approx((4 / 3 + 2 * 1.5**2, 2))
-    assert measure_single(None, rows=4, chance=0.5) == (1.0, math.inf)
+    assert measure_single(by_class, by_chance=2 * 1.5**2) == pytest.approx((4 / 3 + 2 * 1.5**2, 2))
+    assert measure_single(None, by_chance=1.0) == (1.0, math.inf)
 
 
 def test_the_other_sign_turns_the_interval_round() -> None:

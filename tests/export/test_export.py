@@ -67,9 +67,11 @@ def test_it_is_the_slow_learner_that_is_exported(run: Path) -> None:
     assert torch.equal(detector.model.state_dict()[name], saved[name])
 
 
-@pytest.mark.parametrize("plug_in", ["--efficient-cls", "--no-efficient-cls"])
+@pytest.mark.parametrize("plug_in", ["efficient_cls", "none"])
 def test_a_class_list_that_has_grown_is_exported_as_it_is(plug_in: str, tmp_path: Path) -> None:
-    done = leocod("run", *SMALL, plug_in, "--labels", "16", "--set", "classes=open", "--out", tmp_path / "run")
+    done = leocod(
+        "run", *SMALL, "--plugin", plug_in, "--labels", "16", "--set", "classes=open", "--out", tmp_path / "run"
+    )
     assert done.exit_code == 0, done.output
 
     file, _ = export(tmp_path / "run", "safetensors")

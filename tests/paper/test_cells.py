@@ -42,6 +42,26 @@ def test_a_choice_of_labelled_frames_is_in_the_name(tmp_path: Path) -> None:
     assert [cell.name.partition("seed0")[2] for cell in found] == ["-labels.seed=0", "-labels.seed=1"]
 
 
+def test_a_long_name_still_fits_a_folder_and_tells_runs_apart(tmp_path: Path) -> None:
+    many = {
+        "memory_replacement": "reservoir",
+        "memory_intake": "random",
+        "memory_encoding": "jpeg",
+        "memory_bytes": 10**7,
+    }
+    changes = [{"strategy": many | {"memory_per_class": count, "replay_per_class": 1}} for count in (35, 36)]
+    found = [
+        build_cells(
+            Row(key="k", plug_in="whole", set=one | {"efficient_cls": {"labeller": "fast"}}), WANDER, [0], tmp_path
+        )
+        for one in changes
+    ]
+    names = [cell.name for [cell] in found]
+    assert [len(name) for name in names] == [cells.LONGEST_NAME] * 2
+    assert names[0] != names[1]
+    assert all(name.startswith("wander-icarl+ecls-16of16-seed0-strategy.") for name in names)
+
+
 def test_another_labeller_is_in_the_name_and_its_options_are_where_they_are_set(tmp_path: Path) -> None:
     names = [
         build_cells(Row(key="k", labels=4, plug_in="whole", set={"labels": labels}), WANDER, [0], tmp_path)[0].name

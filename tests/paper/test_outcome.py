@@ -106,6 +106,19 @@ def test_a_gain_is_compared_with_another_gain() -> None:
     assert difference_of(more).interval == pytest.approx((5.0 - 2**0.5 * SINGLE, 5.0 + 2**0.5 * SINGLE))
 
 
+def test_pairs_are_compared_in_their_mean() -> None:
+    """Each of four single runs counts half, and chance so too."""
+    claim = {"on_average": [["a", "b"], ["c", "d"]]}
+
+    [better] = outcome(claim, a=[17.0], b=[10.0], c=[21.0], d=[20.0]).judge_claims()
+    [less] = outcome(claim, a=[13.0], b=[10.0], c=[20.0], d=[20.0]).judge_claims()
+    [unrun] = outcome(claim, a=[17.0], b=[10.0], c=[21.0], d=[]).judge_claims()
+
+    assert [verdict.word for verdict in (better, less, unrun)] == ["holds", "undecided", "not run"]
+    assert difference_of(better).mean == 4.0
+    assert difference_of(better).interval == pytest.approx((4.0 - SINGLE / 2**0.5, 4.0 + SINGLE / 2**0.5))
+
+
 def test_no_better_holds_when_the_whole_interval_is_below_the_margin() -> None:
     claim = {"no_better": [["a", "b"]]}
 

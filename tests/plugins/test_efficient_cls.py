@@ -163,6 +163,41 @@ def test_frames_in_which_nothing_is_sure_are_told_and_trained_on_as_empty_or_lef
     assert [frame.id for frame, _ in batches[0].pairs] == trained_on
 
 
+def test_copies_of_labelled_frames_can_take_the_place_of_empty_ones(learner, a_step):
+    one, step = learner(empty_frames="copies", augment=False), a_step(frames=4, labelled=2)
+    one.slow.predict = lambda images: [detections(0.9 if number else 0.2) for number in range(len(images))]
+    batches = batches_of(one)
+
+    told = one.learn(step).pseudo
+
+    assert {number: len(labels) for number, labels in told.items()} == {2: 0, 3: 1}
+    frame, labels = batches[0].pairs[2]
+    assert (frame.image() == step.frames[0].image()).all()
+    assert labels.boxes.tolist() == step.labels[0].boxes.tolist()
+    assert [pair[0].id for pair in batches[0].pairs] == [0, 1, 2, 3]
+
+
+def test_classes_that_no_labelled_frame_of_the_step_shows_need_higher_scores(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+    shown = int(step.labels[0].classes[0])
+    other = (shown + 1) % 3
+    found = detections(0.9, 0.8, classes=[other, shown])
+
+    (_, labels), *_ = sees(learner(context=0.5), found).pseudo_label(step)
+    (_, low), *_ = sees(learner(context=0.5, score_threshold=0.4), found).pseudo_label(step)
+    (_, paper), *_ = sees(learner(), found).pseudo_label(step)
+
+    assert labels.classes.tolist() == [shown]
+    assert sorted(low.classes.tolist()) == sorted(paper.classes.tolist()) == sorted([shown, other])
+
+
+def test_a_frame_that_is_checked_is_not_its_own_context(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+    one = sees(learner(context=0.5), on_the_first_frame(step))
+
+    assert one.learn(step).check == PseudoLabelCheck(labels=0, right=0)
+
+
 def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):
     one, bare = sees(learner(pseudo_labels=False), detections(0.9)), learner().strategy
 

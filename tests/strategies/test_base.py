@@ -256,3 +256,9 @@ def test_what_may_be_remembered_has_no_pseudo_labels_whatever_the_strategy_asks_
     strategy.learn(mixed)
 
     assert sorted(frame.id for frame, _ in strategy.remembered_frames()) == [0, 1, 2]
+
+
+def test_a_learner_tells_how_many_frames_each_update_had(a_detector, a_step):
+    strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=3))
+    assert strategy.learn(a_step(0, labelled=2)).trained_on == (2,)
+    assert strategy.learn(a_step(1, labelled=2)).trained_on == (2, 3)

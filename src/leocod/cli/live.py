@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from leocod.cli.options import Device, Override, drop_missing
+from leocod.cli.options import Device, Override, PlugIn, drop_missing
 from leocod.cli.terminal import say
 from leocod.errors import InvalidConfig
 
@@ -29,6 +29,7 @@ def live(
     ] = None,
     labeller: Annotated[str | None, typer.Option(help="Who chooses these frames; see `leocod list`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
+    plugin: PlugIn = None,
     classes: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Classes to begin with; others are added when they are named.")
     ] = None,
@@ -60,7 +61,7 @@ def live(
     layers: list[dict[str, Any]] = [
         {"benchmark": drop_missing(source=source, fps=fps)},
         {"labels": drop_missing(per_step=labels_per_step, name=labeller)},
-        {"detector": {"name": detector} if detector else {}, **drop_missing(device=device)},
+        {"detector": {"name": detector} if detector else {}, **drop_missing(device=device, plugin=plugin)},
     ]
     layers += [parse_override(text) for text in overrides or ()]
     config = load_live_config(run, layers)

@@ -20,6 +20,10 @@ BenchmarkOverride = Annotated[
 ]
 
 Device = Annotated[str | None, typer.Option(help="Where the detector runs: cpu, cuda, cuda:1, mps.")]
+PlugIn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Around the strategy: efficient_cls, efficient_cls_plus or none."),
+]
 
 
 def drop_missing(**values: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leocod.cli.options import Device, Override, drop_missing
+from leocod.cli.options import Device, Override, PlugIn, drop_missing
 from leocod.cli.terminal import console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
@@ -27,9 +27,11 @@ def run(
     benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
     strategy: Annotated[str | None, typer.Option(help="The continual-learning method; see `leocod list`.")] = None,
+    plugin: PlugIn = None,
     efficient_cls: Annotated[
         bool | None,
-        typer.Option("--efficient-cls/--no-efficient-cls", help="With Efficient-CLS around the strategy, or without."),
+        # What --plugin was before there were two.
+        typer.Option("--efficient-cls/--no-efficient-cls", hidden=True),
     ] = None,
     labels: Annotated[int | None, typer.Option(metavar="K", help="Labelled frames in each step of 16.")] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Length of the stream in steps.")] = None,
@@ -74,12 +76,11 @@ def run(
         },
     ]
     layers = [{key: value for key, value in layer.items() if value is not None} for layer in layers]
-    if efficient_cls is not None:
-        layers.append({"efficient_cls": {} if efficient_cls else None})
-    if efficient_cls is False and any(text.startswith("efficient_cls.") for text in overrides or ()):
-        raise InvalidConfig(
-            "--no-efficient-cls cannot be combined with --set efficient_cls.OPTION: remove one of them."
-        )
+    plugin = _choose_plugin(plugin, efficient_cls)
+    if plugin is not None:
+        layers.append({"plugin": plugin})
+    if plugin == "none" and any(text.startswith("efficient_cls.") for text in overrides or ()):
+        raise InvalidConfig("--plugin none cannot be combined with --set efficient_cls.OPTION: remove one of them.")
     if new_labels and not earlier:
         raise InvalidConfig("--new-labels needs --from RUN: the run that had the labels before.")
     layers += [{"new_labels_since": str(earlier)}] if new_labels else []
@@ -127,6 +128,14 @@ def _choose_config(
     if resume and not file:
         return load_run_config(RunDirectory.open(resume).config, layers)
     return load_config(file, layers)
+
+
+def _choose_plugin(name: str | None, efficient_cls: bool | None) -> str | None:
+    if name is not None and efficient_cls is not None:
+        raise InvalidConfig(
+            "--plugin cannot be combined with --efficient-cls or --no-efficient-cls: remove one of them."
+        )
+    return name if efficient_cls is None else "efficient_cls" if efficient_cls else "none"
 
 
 def _choose_directory(config: ExperimentConfig, *, quickstart: bool) -> Path:

@@ -56,16 +56,18 @@ class Error(NamedTuple):
         return Interval(mean - reach, mean + reach)
 
 
-def subtract_by_class(rows: Sequence[Sequence[Mapping[str, float]]]) -> NDArray[np.float64] | None:
+def subtract_by_class(
+    rows: Sequence[Sequence[Mapping[str, float]]], signs: Sequence[float] = SIGNS
+) -> NDArray[np.float64] | None:
     """Differences between rows: runs x classes that every run has; None where there are not two such classes.
 
-    Each row has figures by class of the same runs, in the same order. `SIGNS` says how rows count.
+    Each row has figures by class of the same runs, in the same order. `signs` says how rows count.
     """
     shared = [name for name in rows[0][0] if all(name in run for row in rows for run in row)]
     if len(shared) < 2:
         return None
     tables = np.array([[[run[name] for name in shared] for run in row] for row in rows])
-    return np.asarray(np.tensordot(SIGNS[: len(rows)], tables, axes=1))
+    return np.asarray(np.tensordot(signs[: len(rows)], tables, axes=1))
 
 
 def measure_paired(by_run: Sequence[float], by_class: NDArray[np.float64] | None) -> Error:
@@ -101,12 +103,11 @@ def measure_runs(differences: Sequence[float]) -> Error:
     return Error(float(np.var(differences, ddof=1)) / len(differences), len(differences) - 1)
 
 
-def measure_single(by_class: NDArray[np.float64] | None, *, rows: int, chance: float) -> Error:
-    """Of the difference between single runs of so many rows, which differ by `chance` points from seed to seed.
+def measure_single(by_class: NDArray[np.float64] | None, *, by_chance: float) -> Error:
+    """Of the difference between single runs, which has this variance from seed to seed.
 
     One run cannot tell what another seed would do. So the variance over classes is not enough.
     """
-    by_chance = rows * chance**2
     if by_class is None:
         return Error(by_chance, math.inf)
     return Error(float(np.var(by_class, ddof=1)) / len(by_class) + by_chance, len(by_class) - 1)

@@ -172,6 +172,10 @@ class Results(Stored):
     """From start to end, over all sessions of the run."""
     seconds_by_part: dict[str, Seconds] = Field({}, max_length=100)
     """The same, by what it was spent on."""
+    updates: Count | None = None
+    """Steps of the optimiser; None where nobody counted, or where a run has gone on that did not count."""
+    frames_trained_on: Count | None = None
+    """In these updates together. A frame counts each time."""
     memory_bytes: Count | None = None
     """Of frames and labels kept at the end; None where nobody counted."""
     peak_ram_bytes: Count | None = None

@@ -29,7 +29,7 @@ from leocod.live.sources.base import Source
 from leocod.live.sources.opening import open_source
 from leocod.run.config import ExperimentConfig, load_mapping, load_run_config
 from leocod.run.environment import describe_environment, read_command_line
-from leocod.run.layers import overlay
+from leocod.run.plugin import lay
 from leocod.run.working_directory import describe_working_directory
 
 JOURNAL = "journal.jsonl"
@@ -52,7 +52,7 @@ def load_live_config(directory: Path | None, layers: Sequence[Mapping[str, Any]]
         files("leocod.live").joinpath("live.yaml").read_text(encoding="utf-8"), "live.yaml"
     )
     for layer in layers:
-        values = overlay(values, layer)
+        values = lay(values, layer)
     config = load_mapping(values)
     if config.benchmark.name != "live":
         raise InvalidConfig("`leocod live` learns from a source, not from a benchmark: leave out benchmark.name.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -28,6 +29,8 @@ WHERE = ("threads", "device", "frames_at_once")
 """Keys that say where and how a cell runs, not what it is. A begun cell keeps its own values."""
 
 LEARNT = re.compile(rb'"event": "StepLearned", "step": (\d+)')
+LONGEST_NAME = 200
+"""Bytes. Most file systems take 255, and a log has an ending, too."""
 LOG_END = 100_000
 """Bytes at the end of a log that certainly contain a step."""
 
@@ -150,9 +153,22 @@ def build_cells(
         reference = load_mapping(plain)
         for settings in row.list_settings():
             config = load_mapping(overlay(plain, settings))
-            name = name_run(config) + _name_changes(find_changes(reference, config), row, settings)
+            name = fit_name(name_run(config) + _name_changes(find_changes(reference, config), row, settings))
             cells.append(Cell(config, home / name, (records or {}).get(name)))
     return cells
+
+
+def fit_name(name: str) -> str:
+    """A name that can be that of a folder: without slashes, and no longer than file systems allow.
+
+    >>> fit_name("a/b"), len(fit_name("a" * 300))
+    ('a_b', 200)
+    """
+    flat = name.replace("/", "_").encode()
+    if len(flat) <= LONGEST_NAME:
+        return flat.decode()
+    digest = hashlib.sha256(flat).hexdigest()[:12]
+    return f"{flat[: LONGEST_NAME - 13].decode(errors='ignore')}-{digest}"
 
 
 def _name_changes(changes: Mapping[str, tuple[str, str]], row: Row, settings: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -192,11 +191,15 @@ def _list_comparisons(verdict: Verdict) -> list[tuple[str, list[tuple[str, Word]
     by_rows: dict[str, list[tuple[str, Word]]] = {}
     for comparison in verdict.comparisons:
         text = f"{find_column(comparison.metric).label} {_show_difference(comparison)}"
-        by_rows.setdefault(_name_rows(comparison.rows), []).append((text, comparison.word))
+        by_rows.setdefault(_name_rows(comparison), []).append((text, comparison.word))
     return list(by_rows.items())
 
 
-def _name_rows(rows: Sequence[str]) -> str:
+def _name_rows(comparison: Comparison) -> str:
+    rows = comparison.rows
+    if comparison.is_average:
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        return f"the mean of {'; '.join(' over '.join(pair) for pair in pairs)}"
     if len(rows) == 4:
         return f"{rows[0]} over {rows[1]}, more than {rows[2]} over {rows[3]}"
     return " over ".join(rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -97,6 +97,8 @@ class Comparison:
     word: Word
     spread: float | None = None
     """The spread of a steady row."""
+    is_average: bool = False
+    """Whether the rows are pairs, and this is the mean over them."""
 
 
 @dataclass(frozen=True)
@@ -137,40 +139,44 @@ class Outcome:
     def complete(self) -> bool:
         return all(len(row.runs) == row.expected for row in self.rows.values())
 
-    def subtract(self, metric: str, *rows: str) -> Difference | None:
+    def subtract(self, metric: str, *rows: str, signs: Sequence[float] = SIGNS) -> Difference | None:
         """How much higher the first row is than the second, and how much more so than the third than the fourth.
 
-        None where no run is in all the rows.
+        Other signs make other sums of the rows. None where no run is in all the rows.
         """
+        signs = signs[: len(rows)]
         values = [self.rows[key].values(metric) for key in rows]
         places = [place for place in values[0] if all(place in other for other in values)]
         if not places:
             return None
-        by_run = tuple(sum(sign * value[place] for sign, value in zip(SIGNS, values, strict=False)) for place in places)
+        by_run = tuple(sum(sign * value[place] for sign, value in zip(signs, values, strict=True)) for place in places)
         if self.is_paper:
             return Difference(by_run, None)
-        by_class = self._subtract_by_class(metric, rows, places)
+        by_class = self._subtract_by_class(metric, rows, places, signs)
         if len(places) == 1:
-            error = measure_single(None if by_class is None else by_class[0], rows=len(rows), chance=self.table.chance)
+            by_chance = self.table.chance**2 * sum(sign**2 for sign in signs)
+            error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
         else:
             error = measure_paired(by_run, by_class)
         return Difference(by_run, error.surround(float(np.mean(by_run))))
 
     def _subtract_by_class(
-        self, metric: str, rows: Sequence[str], places: Sequence[Place]
+        self, metric: str, rows: Sequence[str], places: Sequence[Place], signs: Sequence[float]
     ) -> NDArray[np.float64] | None:
         records = [[self.rows[key].records.get(place) for place in places] for key in rows]
         return subtract_by_class(
-            [[{} if one is None else one.by_class.get(metric, {}) for one in of_row] for of_row in records]
+            [[{} if one is None else one.by_class.get(metric, {}) for one in of_row] for of_row in records], signs
         )
 
     def difference(self, row: Row, metric: str) -> Difference | None:
         """How much higher a row is than the one that it is compared with."""
         return self.subtract(metric, row.key, row.over) if row.over else None
 
-    def compare(self, metric: str, *rows: str, judge: Judge = judge_better) -> Comparison:
+    def compare(
+        self, metric: str, *rows: str, judge: Judge = judge_better, signs: Sequence[float] = SIGNS
+    ) -> Comparison:
         """How much better the first row is than the second, or one gain than another."""
-        difference = self.subtract(metric, *rows)
+        difference = self.subtract(metric, *rows, signs=signs)
         if difference is None:
             return Comparison(metric, rows, None, "not run")
         if find_column(metric).lower_is_better:
@@ -191,12 +197,21 @@ class Outcome:
             for metric in claim.metrics
             for comparison in (
                 *(self.compare(metric, *rows) for rows in (*claim.better, *claim.gains)),
+                *self._compare_on_average(metric, claim.on_average),
                 *(self.compare(metric, *pair, judge=no_better) for pair in claim.no_better),
                 *(self.compare(metric, *pair, judge=alike) for pair in claim.alike),
                 *(self._expect_steady(metric, row, claim.at_most or 0.0) for row in claim.steady),
             )
         )
         return Verdict(claim, find_worst([comparison.word for comparison in comparisons]), comparisons)
+
+    def _compare_on_average(self, metric: str, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+        """How much better the first rows are than the second ones, in the mean over the pairs; nothing for none."""
+        if not pairs:
+            return []
+        signs = [sign / len(pairs) for _ in pairs for sign in (1, -1)]
+        average = self.compare(metric, *(key for pair in pairs for key in pair), signs=signs)
+        return [replace(average, is_average=True)]
 
     def _expect_steady(self, metric: str, row: tuple[str], at_most: float) -> Comparison:
         value = self.rows[row[0]].spread(metric)

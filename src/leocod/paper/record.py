@@ -33,7 +33,7 @@ from leocod.settings import Settings
 RENAMED = {"forgetfulness": "forgetting"}
 """Columns of older files."""
 
-COSTS = ("labelled_boxes", "labelling_seconds")
+COSTS = ("labelled_boxes", "labelling_seconds", "updates", "frames_trained_on")
 """Columns that files have since runs count them."""
 
 COMMIT = re.compile(r"[0-9a-f]+(?: with changes)?")
@@ -51,6 +51,10 @@ class RunRecord(Settings):
     labelled_boxes: int | None = None
     labelling_seconds: float | None = None
     """Of a person, estimated."""
+    updates: int | None = None
+    """Steps of the optimiser."""
+    frames_trained_on: int | None = None
+    """In all updates together."""
     memory_bytes: int | None = None
     seconds: float | None = None
     """From the first step to the last."""
@@ -85,6 +89,8 @@ def record_run(directory: RunDirectory, seed: int, results: Results) -> RunRecor
         labelled_frames=results.labelled_frames,
         labelled_boxes=results.labelled_boxes,
         labelling_seconds=results.labelling_seconds,
+        updates=results.updates,
+        frames_trained_on=results.frames_trained_on,
         memory_bytes=results.memory_bytes,
         seconds=results.seconds,
         **_count_pseudo_labels(directory.path, results),

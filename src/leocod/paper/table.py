@@ -19,6 +19,7 @@ from leocod.plugins.diagnosis import Diagnosis
 from leocod.run.choices import validate
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
+from leocod.run.plugin import lay
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
 from leocod.text import one_line
@@ -26,7 +27,7 @@ from leocod.text import one_line
 Dataset = Literal["oak", "egoobjects"]
 DATASETS: dict[Dataset, str] = {"oak": "OAK", "egoobjects": "EgoObjects"}
 
-PlugIn = Literal["none", "ema", "pseudo", "whole"]
+PlugIn = Literal["none", "ema", "pseudo", "whole", "plus"]
 OF = 16
 """Annotation cost is the number of labelled frames of this many."""
 
@@ -57,7 +58,7 @@ class Row(Settings):
     labels: int = Field(OF, ge=0, le=OF)
     """Labelled frames of 16: the annotation cost."""
     plug_in: PlugIn = "none"
-    """Which halves of Efficient-CLS are on."""
+    """Which halves of Efficient-CLS are on; `plus`: Efficient-CLS+."""
     diagnosis: Diagnosis | None = None
     """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
     set: dict[str, Any] = Field(default_factory=dict)
@@ -87,15 +88,15 @@ class Row(Settings):
     def configure(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
         """The benchmark's config with the strategy, plug-in, annotation cost and seed of this row, without `set`."""
         both = {"ema": True, "pseudo_labels": True}
-        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
+        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}}
         layer = {
             "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
             "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
-            "efficient_cls": halves[self.plug_in],
+            "efficient_cls": halves.get(self.plug_in, both),
             "diagnosis": self.diagnosis,
             "seed": seed,
         }
-        return overlay(base, layer)
+        return lay(base, layer | ({"plugin": "efficient_cls_plus"} if self.plug_in == "plus" else {}))
 
     def list_settings(self) -> list[dict[str, Any]]:
         """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
@@ -114,6 +115,8 @@ class Claim(Settings):
     """The metrics in which it is tested."""
     better: tuple[tuple[str, str], ...] = ()
     """The first row is better than the second."""
+    on_average: tuple[tuple[str, str], ...] = ()
+    """The first rows of the pairs are better than the second ones, in the mean over the pairs."""
     gains: tuple[tuple[str, str, str, str], ...] = ()
     """The first row gains more over the second than the third over the fourth."""
     no_better: tuple[tuple[str, str], ...] = ()
@@ -134,12 +137,12 @@ class Claim(Settings):
 
     @property
     def _kinds(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        return self.better, self.gains, self.no_better, self.alike, self.steady
+        return self.better, self.on_average, self.gains, self.no_better, self.alike, self.steady
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
         if sum(map(bool, self._kinds)) != 1:
-            raise ValueError("a claim has exactly one of better, gains, no_better, alike and steady")
+            raise ValueError("a claim has exactly one of better, on_average, gains, no_better, alike and steady")
         if bool(self.steady) != (self.at_most is not None):
             raise ValueError("a claim has `at_most` if it has `steady`, and only then")
         if "margin" in self.model_fields_set and not (self.no_better or self.alike):
@@ -173,6 +176,8 @@ class Table(Settings):
     rows: tuple[Row, ...]
     comparisons: tuple[tuple[str, str], ...] = ()
     """Pairs of rows whose differences are listed."""
+    budgets: tuple[tuple[str, str], ...] = ()
+    """Pairs of rows of which the first should spend no more than the second: labels, updates, frames, bytes."""
     claims: tuple[Claim, ...] = ()
 
     @model_validator(mode="before")
@@ -196,6 +201,7 @@ class Table(Settings):
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ValueError(f"two rows have the key {twice[0]!r}")
         used = {row.over for row in self.rows if row.over} | {key for pair in self.comparisons for key in pair}
+        used |= {key for pair in self.budgets for key in pair}
         used |= {key for claim in self.claims for key in claim.rows}
         if unknown := used - set(keys):
             raise ValueError(f"there is no row {min(unknown)!r}")

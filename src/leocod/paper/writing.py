@@ -9,6 +9,7 @@ from typing import Any
 
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.atomic import write_text
+from leocod.paper import budgets
 from leocod.paper.columns import find_column
 from leocod.paper.details import format_classes, format_over_time
 from leocod.paper.display import (
@@ -79,6 +80,7 @@ def format_markdown(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) 
         [table.note] if table.note else [],
         _format_quality(outcome),
         _format_differences(outcome),
+        _format_budgets(outcome),
         _format_claims(outcome),
         [describe_origin(plan, table, records)],
     ]
@@ -162,6 +164,9 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         quality=quality,
         differences_help=DIFFERENCES,
         differences=list_differences(outcome),
+        budgets_help=budgets.HELP,
+        budget_headings=list(budgets.SPENT.values()),
+        budgets=budgets.compare_budgets(outcome),
         claims_title=_title_claims(table),
         claims_help=explain_verdicts(table),
         claims=explain_claims(outcome),
@@ -200,6 +205,20 @@ def _format_differences(outcome: Outcome) -> list[str]:
     labels = [find_column(metric).label for metric in outcome.table.metrics]
     rows = [_format_row([first, second, *amounts]) for first, second, amounts in differences]
     return ["## Differences", "", DIFFERENCES, "", *_format_head(["", "over", *labels]), *rows]
+
+
+def _format_budgets(outcome: Outcome) -> list[str]:
+    if not outcome.table.budgets:
+        return []
+    lines = [_format_row([one.first, one.second, *one.shares, one.word]) for one in budgets.compare_budgets(outcome)]
+    return [
+        "## Budgets",
+        "",
+        budgets.HELP,
+        "",
+        *_format_head(["", "beside", *budgets.SPENT.values(), "spends"]),
+        *lines,
+    ]
 
 
 def _format_claims(outcome: Outcome) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from leocod.errors import InvalidConfig
 from leocod.evaluation.audit import match_labels
 from leocod.learner import Learner
+from leocod.plugins.copies import put_copies
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller, Substitute
 from leocod.stream.base import Arrival, Steps
 from leocod.types import Frame, LabelledFrame, Labels, Step
@@ -142,14 +143,7 @@ def _scatter(frame: Frame, labels: Labels, random: np.random.Generator) -> Label
 
 def copy_labelled(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
     """Labelled frames of the step in the place of the others: what is left of a gain comes from the augmentation."""
-    labelled = step.labelled("human")
-    if not labelled:
-        return []
-    shown = [labelled[number % len(labelled)] for number in range(len(pseudo))]
-    return [
-        (replace(frame, id=place.id), replace(labels, source="pseudo", weights=given.weights))
-        for (frame, labels), (place, given) in zip(shown, pseudo, strict=True)
-    ]
+    return put_copies(step, pseudo, lambda labels: True)
 
 
 CONTROLS: dict[Diagnosis, Substitute] = {

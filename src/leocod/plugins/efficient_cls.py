@@ -21,6 +21,7 @@ from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
+from leocod.plugins.copies import put_copies
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
@@ -72,8 +73,12 @@ class EfficientCLSOptions(Settings):
     rotated_boxes: RotatedBoxes = "corners"
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
-    empty_frames: bool = True
-    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty."""
+    context: float = Field(1.0, gt=0, le=1)
+    """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
+    likely to be around. 1, as in the paper: they count as they are."""
+    empty_frames: bool | Literal["copies"] = True
+    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
+    these frames. `copies`: show copies of the step's labelled frames in their place."""
     watch_steps: int = Field(50, ge=1)
     """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
     warning."""
@@ -121,6 +126,8 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
+        self._around: frozenset[int] = frozenset()
+        """The classes that the labelled frames around those that are being labelled show."""
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
 
@@ -140,6 +147,8 @@ class EfficientCLS(Wrapper[Strategy]):
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         taught = self.substitute(step, pseudo) if self.substitute else pseudo
+        if self.options.empty_frames == "copies":
+            taught = put_copies(step, taught, instead_of=lambda labels: not len(labels))
         shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
@@ -176,6 +185,7 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = step.unlabelled
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
+        self._around = list_classes(step.labelled("human"))
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
@@ -202,13 +212,24 @@ class EfficientCLS(Wrapper[Strategy]):
         """
         if self.labeller != self._label_confident or not labelled:
             return None
-        frame, given = labelled[0]
+        (frame, given), *others = labelled
+        # What the frame itself shows is not known of a frame that nobody has labelled.
+        self._around = list_classes(others)
         return check_labels(self._label_confident([frame])[0], given)
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
         found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._to_labels(detections) for detections in found]
+        return [self._to_labels(self._discount(detections)) for detections in found]
+
+    def _discount(self, found: Detections) -> Detections:
+        """With lower scores for classes that the labelled frames around do not show."""
+        if self.options.context == 1:
+            return found
+        around = np.isin(found.classes, list(self._around))
+        scores = found.scores * np.where(around, 1.0, self.options.context).astype(np.float32)
+        best = np.argsort(-scores, kind="stable")
+        return Detections(found.boxes[best], found.classes[best], scores[best])
 
     def _to_labels(self, found: Detections) -> Labels:
         sure = self._suppress(found.above(self.options.score_threshold))
@@ -262,6 +283,11 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+
+
+def list_classes(pairs: Sequence[LabelledFrame]) -> frozenset[int]:
+    """Every class that the labels name."""
+    return frozenset(number for _, labels in pairs for number in labels.classes.tolist())
 
 
 def _scale(labels: Labels, factor: float) -> Labels:

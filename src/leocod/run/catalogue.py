@@ -63,7 +63,8 @@ def list_sections() -> Iterator[Section]:
     yield Section("memory replacements", "--set strategy.memory_replacement=NAME", _list_parts(REPLACEMENTS))
     yield Section("metrics", "--set evaluate.metrics=[NAME,...], score --metric NAME", _list_parts(METRICS))
     plugin = _describe("efficient_cls", EfficientCLS, EfficientCLSOptions)
-    yield Section("plug-in", "--efficient-cls", (plugin,), "--set efficient_cls.OPTION=VALUE")
+    plus = ListedPart("efficient_cls_plus", "Efficient-CLS+: the same with other settings, found by measurement.", ())
+    yield Section("plug-in", "--plugin NAME", (plugin, plus), "--set efficient_cls.OPTION=VALUE")
     elsewhere = {*CHOICES, "sinks", "efficient_cls"}
     own = tuple(option for option in list_options(ExperimentConfig) if option.key.split(".")[0] not in elsewhere)
     run = ListedPart("run", first_paragraph(ExperimentConfig.__doc__), own)

@@ -20,8 +20,9 @@ from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, SinkChoice, StrategyChoice, validate
-from leocod.run.layers import compare, overlay
+from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
+from leocod.run.plugin import lay
 from leocod.settings import MAY_CHANGE, Settings, list_leaves
 from leocod.sinks.base import BaseSink, RunInfo
 
@@ -177,12 +178,12 @@ RENAMED = {
 
 def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """A config from a YAML file, or from the embedded quickstart when there is none, with overrides laid over it."""
-    return load_mapping(reduce(overlay, overrides, read_yaml(file) if file else load_quickstart()))
+    return load_mapping(reduce(lay, [read_yaml(file) if file else load_quickstart(), *overrides], {}))
 
 
 def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """The config of a run directory, perhaps of an earlier version, with overrides laid over it."""
-    return load_mapping(reduce(overlay, overrides, upgrade(read_yaml(file), file)))
+    return load_mapping(reduce(lay, overrides, upgrade(read_yaml(file), file)))
 
 
 def load_successor_config(
@@ -194,7 +195,7 @@ def load_successor_config(
         {"earlier_run": str(earlier.path), "new_labels_since": None, "classes": "open", "diagnosis": None}
     ]
     layers += [read_yaml(file)] if file else []
-    return load_mapping(reduce(overlay, [*layers, *overrides], before))
+    return load_mapping(reduce(lay, [*layers, *overrides], before))
 
 
 def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
@@ -203,7 +204,7 @@ def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
         for old in (key, f"{key}={value}" if isinstance(value, str) else key):
             if old in RENAMED:
                 raise InvalidConfig(f"{old} is now {RENAMED[old]}.")
-    return validate(ExperimentConfig, values)
+    return validate(ExperimentConfig, lay({}, values))
 
 
 def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from leocod.run.allocation import keep_memory
 from leocod.run.config import ExperimentConfig
 from leocod.run.earlier import build_retests, drop_start, go_on, leave_out_known_labels, read_config, read_newest_state
 from leocod.run.parts import Parts, RunFacts
+from leocod.run.plugin import is_plus
 from leocod.strategies.base import Strategy
 from leocod.stream.added_labels import AddedLabels
 from leocod.stream.base import Steps
@@ -199,11 +200,13 @@ def _name_budget(config: ExperimentConfig) -> str:
 
 
 def _name_plugin(config: ExperimentConfig) -> str:
-    """The plug-in as a run's name has it: whole, or the half that is on."""
+    """The plug-in as a run's name has it: whole, with all that the next one adds, or the half that is on."""
     options = config.efficient_cls
     if options is None or not (options.ema or options.pseudo_labels):
         return ""
-    return "+ecls" if options.ema and options.pseudo_labels else "+ema" if options.ema else "+pseudo"
+    if not (options.ema and options.pseudo_labels):
+        return "+ema" if options.ema else "+pseudo"
+    return "+plus" if is_plus(options, config.strategy.name, config.strategy.options) else "+ecls"
 
 
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:

@@ -91,17 +91,17 @@ class Strategy:
         """Raise if the options make no sense for a stream of so many classes."""
 
     def learn(self, step: Step) -> Learned:
-        began = time.perf_counter()
-        before = self.trained_state()
+        began, before = time.perf_counter(), self.trained_state()
         try:
-            updates = [self.update(batch) for batch in self.batches(step)]
+            updates = [(len(batch.pairs), self.update(batch)) for batch in self.batches(step)]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
-        return Learned(average_losses(updates), {"train": time.perf_counter() - began})
+        losses, sizes = average_losses([losses for _, losses in updates]), tuple(size for size, _ in updates)
+        return Learned(losses, {"train": time.perf_counter() - began}, trained_on=sizes)
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""

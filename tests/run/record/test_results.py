@@ -217,6 +217,27 @@ def test_steps_that_were_refused_and_warnings_are_counted(tmp_path: Path) -> Non
     assert (content.refused_steps, content.warnings) == (1, 2)
 
 
+def test_updates_and_their_frames_are_counted_and_lost_with_an_old_state(tmp_path: Path) -> None:
+    step = StepLearned(0, {}, (), (), (), None, 0, {}, trained_on=(16, 4))
+    start, rest = RunStarted("a run", ("mug",), 2, 0), [replace(step, step=1, trained_on=(8,)), RunFinished(2, 0.5)]
+    whole = results([start, step, *rest], tmp_path)
+    assert (whole.updates, whole.frames_trained_on) == (3, 28)
+
+    first, second, third = (a_file(tmp_path) for _ in range(3))
+    first(start)
+    first(step)
+    state = first.state_dict()
+    second.load_state_dict(state)
+    third.load_state_dict({key: value for key, value in state.items() if key != "trained"})
+    for event in [replace(start, first_step=1), *rest]:
+        second(event)
+        third(event)
+    assert second.content is not None
+    assert (second.content.updates, second.content.frames_trained_on) == (3, 28)
+    assert third.content is not None
+    assert (third.content.updates, third.content.frames_trained_on) == (None, None)
+
+
 def test_gone_on_from_a_state_the_figures_are_those_of_the_whole_run(events: list[Event], tmp_path: Path) -> None:
     odd = StepLearned(0, {}, (), (0,), (), None, 10, {"train": 2.0}, skipped={7: "broken"}, refused="nan")
     begun: list[Event] = [events[0], odd, Warned(0, "odd"), *events[3:5]]

@@ -70,6 +70,8 @@ class ResultsFile(BaseSink):
         self._ram_before: int | None = 0
         """Held at most before the checkpoint that this run was resumed from; None where nobody measured."""
         self._memory_bytes = 0
+        self._trained: tuple[int, int] | None = (0, 0)
+        """Updates, frames in them; None after a checkpoint that does not say."""
         self._skipped: set[int] = set()
         self._refused = 0
         self._warnings = 0
@@ -83,6 +85,8 @@ class ResultsFile(BaseSink):
         self._pseudo_labels(event)
         if isinstance(event, StepLearned):
             self._memory_bytes = event.memory_bytes
+            if self._trained is not None:
+                self._trained = self._trained[0] + len(event.trained_on), self._trained[1] + sum(event.trained_on)
             self._refused += event.refused is not None
             self._skipped |= set(event.skipped)
             for name, seconds in event.seconds.items():
@@ -137,6 +141,8 @@ class ResultsFile(BaseSink):
             **self._pseudo_labels.sum_up(),
             seconds=round(self._seconds_before + event.seconds, 3),
             seconds_by_part={name: round(seconds, 3) for name, seconds in self._seconds.items()},
+            updates=None if self._trained is None else self._trained[0],
+            frames_trained_on=None if self._trained is None else self._trained[1],
             memory_bytes=self._memory_bytes,
             peak_ram_bytes=self._find_peak_ram(),
         )
@@ -158,6 +164,7 @@ class ResultsFile(BaseSink):
             "seconds_by_part": dict(self._seconds),
             "seconds": self._seconds_before + self._seconds_now,
             "memory_bytes": self._memory_bytes,
+            "trained": self._trained,
             "peak_ram_bytes": self._find_peak_ram(),
             "skipped": sorted(self._skipped),
             "refused": self._refused,
@@ -172,9 +179,10 @@ class ResultsFile(BaseSink):
         self._seconds_before = state["seconds"]
         self._memory_bytes, self._skipped = state["memory_bytes"], set(state["skipped"])
         self._refused, self._warnings = state["refused"], state["warnings"]
-        # Earlier versions did not measure it.
+        # Earlier versions did not measure RAM, did not count updates, and tried no test frames again.
         self._ram_before = state.get("peak_ram_bytes")
-        # Earlier versions tried no test frames again.
+        trained = state.get("trained")
+        self._trained = None if trained is None else (trained[0], trained[1])
         self._also = dict(state.get("also", {}))
         self._pseudo_labels.load_state_dict(state)
 

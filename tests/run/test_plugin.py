@@ -1,0 +1,65 @@
+import pytest
+
+from leocod.errors import InvalidConfig, UnknownName
+from leocod.run.config import load_config, load_mapping
+from leocod.run.experiment import name_run
+from leocod.run.plugin import lay, load_preset
+
+PLUS = load_preset("efficient_cls_plus", "icarl")
+
+
+def test_a_name_stands_for_its_settings() -> None:
+    config = load_mapping({"plugin": "efficient_cls_plus"})
+    assert config.efficient_cls is not None
+    for key, value in PLUS["efficient_cls"].items():
+        assert getattr(config.efficient_cls, key) == value
+    assert config.strategy.options.memory_encoding == "jpeg"
+    assert load_mapping({"plugin": "none"}).efficient_cls is None
+    assert load_mapping({"plugin": "efficient_cls"}) == load_mapping({})
+
+
+def test_what_a_layer_sets_besides_wins() -> None:
+    config = load_mapping({"plugin": "efficient_cls_plus", "strategy": {"memory_per_class": 7}})
+    assert config.strategy.options.memory_per_class == 7
+    assert config.strategy.options.memory_encoding == "jpeg"
+
+
+def test_a_later_layer_wins_over_the_name_and_the_name_over_earlier_ones() -> None:
+    before = {"strategy": {"name": "gdumb", "memory_per_class": 5}}
+    config = load_config(None, [before, {"plugin": "efficient_cls_plus"}, {"strategy": {"memory_jpeg_quality": 80}}])
+    assert config.strategy.name == "gdumb"
+    assert config.strategy.options.memory_per_class == PLUS["strategy"]["memory_per_class"]
+    assert config.strategy.options.memory_jpeg_quality == 80
+
+
+def test_a_strategy_without_a_memory_gets_none_of_its_options() -> None:
+    config = load_mapping({"plugin": "efficient_cls_plus", "strategy": "incremental"})
+    assert config.strategy.name == "incremental"
+
+
+def test_an_unknown_name_is_told_with_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match=r"No plug-in 'efficient_cls_plu'. Did you mean 'efficient_cls_plus'"):
+        load_mapping({"plugin": "efficient_cls_plu"})
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        ({"plugin": "none", "efficient_cls": {"keep": 0.9}}, "plugin is none, but efficient_cls has options"),
+        ({"plugin": "efficient_cls_plus", "efficient_cls": None}, "plugin is efficient_cls_plus, but efficient_cls is"),
+    ],
+)
+def test_a_layer_that_contradicts_itself_is_refused(layer: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidConfig, match=message):
+        lay({}, layer)
+
+
+def test_none_takes_away_options_of_earlier_layers() -> None:
+    assert load_config(None, [{"efficient_cls": {"keep": 0.9}}, {"plugin": "none"}]).efficient_cls is None
+
+
+def test_a_run_is_named_after_it_and_its_config_reads_back() -> None:
+    config = load_mapping({"plugin": "efficient_cls_plus"})
+    assert "icarl+plus-" in name_run(config)
+    assert "icarl+ecls-" in name_run(load_mapping({}))
+    assert load_mapping(config.model_dump(mode="json")) == config
