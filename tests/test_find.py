@@ -100,3 +100,11 @@ def test_nothing_is_imported_for_a_name_that_cannot_be_one(tmp_path: Path, monke
     for name in ("ran:A.b", "ran:", "ran:a:b", "ran/:A"):
         with pytest.raises(InvalidConfig):
             STRATEGIES.find(name)
+
+
+def test_a_module_that_lies_in_the_folder_is_pointed_at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lies_here.py").write_text("")
+
+    with pytest.raises(InvalidConfig, match=r"No module 'lies_here' .* It is in this folder: set PYTHONPATH=\."):
+        STRATEGIES.find("lies_here:Mine")

@@ -66,9 +66,9 @@ class Kind(Generic[Part]):
             example = self.name.title().replace(" ", "")
             raise InvalidConfig(f"'{name}' is not module:Class, such as my_module:My{example}.")
         if not _exists(module_name):
-            raise InvalidConfig(
-                f"No module '{module_name}' (for the {self.name} '{name}'). Is it installed or on PYTHONPATH?"
-            )
+            here = Path(f"{module_name.replace('.', '/')}.py").is_file()
+            cure = "It is in this folder: set PYTHONPATH=." if here else "Is it installed or on PYTHONPATH?"
+            raise InvalidConfig(f"No module '{module_name}' (for the {self.name} '{name}'). {cure}")
         module = import_module(module_name)
         known = {one.__name__: one for one in _classes(module) if _has_options(one) or not self.has_options}
         if class_name not in known:

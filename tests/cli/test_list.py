@@ -41,3 +41,13 @@ def test_a_group_and_the_run_and_everything_can_be_asked_for(leocod: Callable[..
 
 def test_an_unknown_name_gets_the_nearest(refused: Callable[..., str]) -> None:
     assert "No name 'icral'. Did you mean 'icarl'?" in refused("list", "icral")
+
+
+def test_a_part_of_ones_own_is_explained_and_said_what_it_is(
+    leocod: Callable[..., Result], refused: Callable[..., str]
+) -> None:
+    text = leocod("list", "leocod.strategies.icarl:ICaRL").output
+
+    assert text.split()[0] == "strategy"
+    assert "memory_per_class" in text
+    assert "No module 'nowhere'" in refused("list", "nowhere:Mine")

@@ -60,6 +60,8 @@ def test_a_folder_stands_for_the_runs_in_it_and_each_is_there_once(
     page = (tmp_path / "report.html").read_text()
     assert "<h1>a: 2 seeds</h1>" in page
     assert "seeds 9, 10." in page
+    # An earlier report is not lost.
+    assert leocod("report", "runs").stdout == "Report: report-2.html\n"
 
 
 def test_a_folder_in_which_nothing_has_finished_is_refused(leocod: Callable[..., Result], tmp_path: Path) -> None:

@@ -97,3 +97,26 @@ def test_a_run_without_a_test_says_so(run: Run) -> None:
 
     assert tell(untested)["What was learnt"] == "Nothing was tested, so nothing can be said."
     assert tell(untested)["What was forgotten"].startswith("There is no time")
+
+
+def test_what_a_stream_cost_on_an_earlier_one_is_what_was_forgotten(run: Run) -> None:
+    one = with_points(run, {"mug": 40.0})
+    before, after = {"ap": 30.0, "ap_by_class": {"cup": 30.0}}, {"step": 9, "ap": 20.5, "ap_by_class": {"cup": 20.5}}
+    content = one.results.model_dump() | {"also": {"kitchen": {"start": before, "evaluations": [after]}}}
+    second = replace(one, results=Results.model_validate(content))
+
+    told = tell(second)["What was forgotten"]
+
+    assert told == "On the test frames of kitchen: 30.0 before the first step, 20.5 at the end."
+
+
+def test_it_says_what_it_cost(run: Run) -> None:
+    content = run.results.model_dump() | {"labelled_frames": 8, "labelled_boxes": 20, "labelling_seconds": 200.0}
+    content |= {"seconds": 75.0, "steps": 2}
+
+    told = tell(replace(run, results=Results.model_validate(content)))["What it cost"]
+
+    assert (
+        told
+        == "8 labelled frames with 20 boxes, which take a person 3 min 20 s. 1 min 15 s of this machine for 2 steps."
+    )

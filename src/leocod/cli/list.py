@@ -54,9 +54,22 @@ def _explain(name: str, sections: Sequence[Section]) -> None:
             console.print(f"  [cyan]{part.name}[/cyan]  {escape(part.summary)}", soft_wrap=True)
             _print_options(part.options)
         found = found or bool(wanted)
-    if not found:
+    if not found and ":" in name:
+        _explain_elsewhere(name)
+    elif not found:
         names = (one for section in sections for one in (section.title, *(part.name for part in section.parts)))
         raise UnknownName("name", name, {ALL, *names})
+
+
+def _explain_elsewhere(name: str) -> None:
+    """Print what a module:Class of one's own is."""
+    from rich.markup import escape
+
+    from leocod.run.catalogue import describe_elsewhere
+
+    kind, part = describe_elsewhere(name)
+    console.print(f"\n[bold]{kind}[/bold]\n  [cyan]{part.name}[/cyan]  {escape(part.summary)}", soft_wrap=True)
+    _print_options(part.options)
 
 
 def _print_options(options: Iterable[Option]) -> None:

@@ -19,7 +19,7 @@ MOST_NAMED = 10
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories, or folders of them.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write; by default into the run, or report.html.")
+        Path | None, typer.Option(metavar="FILE", help="Where to write; by default into the run, or a new report.html.")
     ] = None,
 ) -> None:
     """Write the report of a run again, or of several runs side by side.
@@ -27,10 +27,11 @@ def report(
     Runs that differ only in their seed are one line and one row, with mean and spread. Differences come with their
     interval over the seeds that both have.
     """
+    from leocod.files.run_directory import find_free_path
     from leocod.report.report import write_report
 
     found = _find_finished(runs)
-    file = out or (found[0] / "report.html" if len(found) == 1 else Path("report.html"))
+    file = out or (found[0] / "report.html" if len(found) == 1 else find_free_path(Path("report.html")))
     say(f"Report: {write_report(found, file)}")
 
 

@@ -162,6 +162,8 @@ def _resume(config: ExperimentConfig, path: Path) -> Results | None:
     directory, described = RunDirectory(path), config.model_dump(mode="json")
     if read_finished(directory) is not None:
         say(f"{path} has finished already: nothing is left to do.")
+    elif not any(directory.checkpoints.glob("*")):
+        say(f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps.")
     with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
         return resume_experiment(config, found.path)
 

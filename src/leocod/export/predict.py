@@ -23,7 +23,7 @@ from leocod.files.videos import TimedImage, VideoFile, write_video
 from leocod.report.contact_sheet import draw_contact_sheet
 from leocod.sinks.console import Rate
 from leocod.text import natural_key, one_line, pluralize
-from leocod.types import Detections, Image
+from leocod.types import Detections, Image, Images
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
 BATCH = 16
@@ -70,6 +70,19 @@ Track = Callable[[Iterator[Predicted], int | None], Iterable[Predicted]]
 """Passes on its first argument and may show progress. The second is the number of pictures, where it is known."""
 
 
+class BestScore:
+    """Passes on what a detector finds, and remembers the best score of all."""
+
+    def __init__(self, detect: Predict) -> None:
+        self.detect = detect
+        self.best = 0.0
+
+    def __call__(self, images: Images) -> list[Detections]:
+        found = self.detect(images)
+        self.best = max([self.best, *(float(one.scores.max()) for one in found if len(one))])
+        return found
+
+
 def predict(
     source: Path,
     out: Path,
@@ -90,10 +103,11 @@ def predict(
     refuse_if_taken(out)
     video = VideoFile(source) if is_video(source) else None
     unreadable: list[str] = []
+    watched = BestScore(detect)
     pictures = read_images(source, unreadable) if video is None else _read_frames(video)
     total = len(_list_images(source)) if video is None else video.frames
     with _new_folder(out) as folder:
-        predicted = track(predict_all(pictures, detect, threshold), total)
+        predicted = track(predict_all(pictures, watched, threshold), total)
         if video is None:
             results = _write_pictures(folder, predicted, classes)
             if not results:
@@ -108,6 +122,8 @@ def predict(
         tell(f"{damaged}: detections there may be wrong.")
     counts = [len(result.detections) for result in results]
     tell(f"{pluralize(sum(counts), 'object')} in {sum(map(bool, counts))} of {pluralize(len(results), 'frame')}.")
+    if not any(counts):
+        tell(f"The best score is {watched.best:.2f} and the threshold {threshold:g}: a lower --threshold shows more.")
     return Summary(len(results), tuple(unreadable))
 
 

@@ -155,7 +155,7 @@ def refuse_if_taken(path: Path) -> None:
 def find_free_path(path: Path) -> Path:
     """Return the path itself, or the first of path-2, path-3, ... that is free; a file keeps its ending."""
     # A dot in a run's name, as in module.Class, is no ending.
-    ending = path.suffix if path.suffix == ".png" else ""
+    ending = path.suffix if path.suffix in (".png", ".html") else ""
     stem = path.name.removesuffix(ending)
     candidates = (path if number == 1 else path.with_name(f"{stem}-{number}{ending}") for number in count(1))
     return next(candidate for candidate in candidates if not candidate.exists())

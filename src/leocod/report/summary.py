@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leocod.report.page import format_duration
 from leocod.report.reading import Run
 from leocod.text import list_some, pluralize
 
@@ -36,6 +37,7 @@ def summarise(run: Run) -> list[Paragraph]:
     """The first screen of a run's report."""
     return [
         Paragraph("What was learnt", tuple(_tell_learnt(run))),
+        Paragraph("What it cost", tuple(_tell_cost(run))),
         Paragraph("What was forgotten", tuple(_tell_forgotten(run))),
         Paragraph(
             "What to do next", tuple(_advise(run)) or ("Nothing stands out. More of the stream, or more labels.",)
@@ -60,9 +62,30 @@ def _tell_learnt(run: Run) -> Iterator[str]:
         yield f"Best: {_list_points(ordered[:MOST_NAMED], last)}. Worst: {_list_points(ordered[-MOST_NAMED:], last)}."
 
 
+def _tell_cost(run: Run) -> Iterator[str]:
+    results = run.results
+    labels = pluralize(results.labelled_frames, "labelled frame")
+    boxes = "" if results.labelled_boxes is None else f" with {pluralize(results.labelled_boxes, 'box')}"
+    person = results.labelling_seconds
+    time = "" if person is None else f", which take a person {format_duration(person)}"
+    yield f"{labels}{boxes}{time}."
+    yield f"{format_duration(results.seconds)} of this machine for {pluralize(results.steps, 'step')}."
+
+
 def _tell_forgotten(run: Run) -> Iterator[str]:
+    for name, one in run.results.also.items():
+        ends = one.start.ap, one.evaluations[-1].ap if one.evaluations else None
+        if ends[0] is not None and ends[1] is not None:
+            yield f"On the test frames of {name}: {ends[0]:.1f} before the first step, {ends[1]:.1f} at the end."
+    yield from _tell_fallen(run)
+
+
+def _tell_fallen(run: Run) -> Iterator[str]:
+    """Which classes of this run's own test frames have fallen."""
     if len(run.table) < 2 or not run.single_pass:
-        yield "There is no time over which anything could be forgotten."
+        # Said of this stream. What an earlier one had taught is said before.
+        if not run.results.also:
+            yield "There is no time over which anything could be forgotten."
         return
     best, last = _best_by_class(run), _last_by_class(run)
     fallen = sorted((one for one in last if best[one] - last[one] >= FALL), key=lambda one: last[one] - best[one])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from leocod.errors import InvalidConfig
 from leocod.evaluation.metrics.base import METRICS
 from leocod.find import Kind
 from leocod.memory.replacements.base import REPLACEMENTS
@@ -89,6 +90,21 @@ def first_paragraph(text: str | None) -> str:
     'One sentence, on two lines.'
     """
     return " ".join((text or "").strip().split("\n\n")[0].split())
+
+
+def describe_elsewhere(name: str) -> tuple[str, ListedPart]:
+    """What kind of part a module:Class is, and the part itself; an error where it is of none."""
+    choices: list[type[Choice]] = [*CHOICES.values(), SinkChoice]
+    kinds: list[Kind[Any]] = [*(choice.kind for choice in choices), STORES, REPLACEMENTS, METRICS]
+    problems = []
+    for kind in kinds:
+        try:
+            part = kind.find(name)
+        except InvalidConfig as problem:
+            problems.append(problem)
+        else:
+            return kind.name, _describe(name, part, part.Options if kind.has_options else None)
+    raise problems[0]
 
 
 def _list_parts(kind: Kind[Any]) -> tuple[ListedPart, ...]:
