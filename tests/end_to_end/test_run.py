@@ -35,6 +35,7 @@ RESULTS = {
     *("pseudo_label_check", "also"),
     *("refused_steps", "warnings"),
     *("diagnosis", "evaluations", "seconds", "seconds_by_part", "memory_bytes", "peak_ram_bytes"),
+    *("updates", "frames_trained_on"),
 }
 
 
@@ -110,6 +111,8 @@ def test_results_have_every_key_and_count_right(first: Path) -> None:
     assert list(results["scores"]) == list(results["metrics"]) == ["fap", "cap", "forgetting", "bwt"]
     assert results["pseudo_label_counts"]["frames"] == 48
     assert [(one["first_step"], one["last_step"]) for one in results["pseudo_label_periods"]] == [(0, 1), (2, 3)]
+    # 16 frames of each step, labelled or pseudo-labelled, and from the second step on 16 replayed ones.
+    assert (results["updates"], results["frames_trained_on"]) == (7, 112)
     assert results["memory_bytes"] > 0
     assert results["peak_ram_bytes"] > 100e6
     assert {"stream", "train", "pseudo labels", "evaluate"} <= set(results["seconds_by_part"])
