@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from leocod.evaluation.audit import audit_pseudo_labels
 from leocod.evaluation.evaluator import Evaluator
@@ -24,7 +22,7 @@ from leocod.events import (
 from leocod.learner import Learned, Learner
 from leocod.stream.base import Arrival, Steps
 from leocod.text import pluralize
-from leocod.types import Labels
+from leocod.types import list_classes
 
 
 def run_stream(
@@ -88,8 +86,8 @@ def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waite
         step=step.index,
         losses=learned.losses,
         labelled_ids=tuple(frame.id for frame, _ in human),
-        present=_list_classes(truth.values()),
-        labelled=_list_classes(labels for _, labels in human),
+        present=list_classes(truth.values()),
+        labelled=list_classes(labels for _, labels in human),
         audit=audit_pseudo_labels(learned.pseudo, truth) if learned.pseudo else None,
         memory_bytes=arrival.bytes + (learner.memory.bytes if learner.memory is not None else 0),
         seconds={"stream": waited, **learned.seconds},
@@ -101,8 +99,3 @@ def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waite
         trained_on=learned.trained_on,
         check=learned.check,
     )
-
-
-def _list_classes(labels: Iterable[Labels]) -> tuple[int, ...]:
-    classes = [one.classes for one in labels]
-    return tuple(np.unique(np.concatenate(classes)).tolist()) if classes else ()

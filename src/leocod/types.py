@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -180,6 +180,12 @@ class Labels:
     def known(self) -> bool:
         """Whether anybody has labelled the frame."""
         return self.source != "nobody"
+
+
+def list_classes(labels: Iterable[Labels]) -> tuple[int, ...]:
+    """Every class that the labels name, once, in ascending order."""
+    classes = [one.classes for one in labels]
+    return tuple(np.unique(np.concatenate(classes)).tolist()) if classes else ()
 
 
 class Effort(NamedTuple):

@@ -177,6 +177,17 @@ def test_copies_of_labelled_frames_can_take_the_place_of_empty_ones(learner, a_s
     assert [pair[0].id for pair in batches[0].pairs] == [0, 1, 2, 3]
 
 
+def test_a_diagnosis_is_not_undone_by_copies(learner, a_step):
+    one, step = sees(learner(empty_frames="copies", augment=False), detections(0.9)), a_step(frames=4, labelled=2)
+    one.substitute = CONTROLS["all_empty"]
+    batches = batches_of(one)
+
+    one.learn(step)
+
+    assert [len(labels) for _, labels in batches[0].pairs[2:]] == [0, 0]
+    assert (batches[0].pairs[2][0].image() == step.frames[2].image()).all()
+
+
 def test_classes_that_no_labelled_frame_of_the_step_shows_need_higher_scores(learner, a_step):
     step = a_step(frames=4, labelled=1)
     shown = int(step.labels[0].classes[0])

@@ -27,7 +27,7 @@ from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
 from leocod.strategies.base import Strategy
 from leocod.training import distributed
-from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step
+from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step, list_classes
 
 FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
 """Who writes labels for unlabelled frames."""
@@ -126,7 +126,7 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
         self.labeller = labeller or self._label_confident
-        self._around: frozenset[int] = frozenset()
+        self._around: tuple[int, ...] = ()
         """The classes that the labelled frames around those that are being labelled show."""
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
@@ -146,9 +146,7 @@ class EfficientCLS(Wrapper[Strategy]):
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        taught = self.substitute(step, pseudo) if self.substitute else pseudo
-        if self.options.empty_frames == "copies":
-            taught = put_copies(step, taught, instead_of=lambda labels: not len(labels))
+        taught = self._choose_taught(step, pseudo)
         shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
         prepared = time.perf_counter()
         learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
@@ -185,13 +183,21 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = step.unlabelled
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
-        self._around = list_classes(step.labelled("human"))
+        self._around = list_classes(labels for _, labels in step.labelled("human"))
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
         return [
             (frame, replace(labels, source="pseudo", weights=weights))
             for frame, labels in zip(frames, self.labeller(frames), strict=True)
         ]
+
+    def _choose_taught(self, step: Step, pseudo: Sequence[LabelledFrame]) -> Sequence[LabelledFrame]:
+        # A diagnosis replaces all of them: copies in the place of what it empties would be another lesson.
+        if self.substitute:
+            return self.substitute(step, pseudo)
+        if self.options.empty_frames == "copies":
+            return put_copies(step, pseudo, instead_of=lambda labels: not len(labels))
+        return pseudo
 
     def weigh(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
         """Both, with the share of the labelled frames that the options ask for."""
@@ -214,7 +220,7 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        self._around = list_classes(others)
+        self._around = list_classes(labels for _, labels in others)
         return check_labels(self._label_confident([frame])[0], given)
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
@@ -226,7 +232,7 @@ class EfficientCLS(Wrapper[Strategy]):
         """With lower scores for classes that the labelled frames around do not show."""
         if self.options.context == 1:
             return found
-        around = np.isin(found.classes, list(self._around))
+        around = np.isin(found.classes, self._around)
         scores = found.scores * np.where(around, 1.0, self.options.context).astype(np.float32)
         best = np.argsort(-scores, kind="stable")
         return Detections(found.boxes[best], found.classes[best], scores[best])
@@ -283,11 +289,6 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
-
-
-def list_classes(pairs: Sequence[LabelledFrame]) -> frozenset[int]:
-    """Every class that the labels name."""
-    return frozenset(number for _, labels in pairs for number in labels.classes.tolist())
 
 
 def _scale(labels: Labels, factor: float) -> Labels:
