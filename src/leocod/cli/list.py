@@ -25,9 +25,10 @@ def list_parts(
     from rich.markup import escape
     from rich.table import Table
 
-    from leocod.run.catalogue import list_sections
+    from leocod.run.catalogue import find_elsewhere, list_sections
 
-    sections = list(list_sections())
+    # A part of one's own is in no list.
+    sections = [find_elsewhere(name)] if name and ":" in name else list(list_sections())
     if name is not None:
         _explain(name, sections)
         return
@@ -54,22 +55,9 @@ def _explain(name: str, sections: Sequence[Section]) -> None:
             console.print(f"  [cyan]{part.name}[/cyan]  {escape(part.summary)}", soft_wrap=True)
             _print_options(part.options)
         found = found or bool(wanted)
-    if not found and ":" in name:
-        _explain_elsewhere(name)
-    elif not found:
+    if not found:
         names = (one for section in sections for one in (section.title, *(part.name for part in section.parts)))
         raise UnknownName("name", name, {ALL, *names})
-
-
-def _explain_elsewhere(name: str) -> None:
-    """Print what a module:Class of one's own is."""
-    from rich.markup import escape
-
-    from leocod.run.catalogue import describe_elsewhere
-
-    kind, part = describe_elsewhere(name)
-    console.print(f"\n[bold]{kind}[/bold]\n  [cyan]{part.name}[/cyan]  {escape(part.summary)}", soft_wrap=True)
-    _print_options(part.options)
 
 
 def _print_options(options: Iterable[Option]) -> None:

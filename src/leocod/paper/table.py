@@ -88,11 +88,11 @@ class Row(Settings):
     def configure(self, base: Mapping[str, Any], seed: int) -> dict[str, Any]:
         """The benchmark's config with the strategy, plug-in, annotation cost and seed of this row, without `set`."""
         both = {"ema": True, "pseudo_labels": True}
-        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}}
+        halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
         layer = {
             "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
             "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
-            "efficient_cls": halves.get(self.plug_in, both),
+            "efficient_cls": (halves | {"plus": both})[self.plug_in],
             "diagnosis": self.diagnosis,
             "seed": seed,
         }

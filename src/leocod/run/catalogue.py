@@ -92,8 +92,8 @@ def first_paragraph(text: str | None) -> str:
     return " ".join((text or "").strip().split("\n\n")[0].split())
 
 
-def describe_elsewhere(name: str) -> tuple[str, ListedPart]:
-    """What kind of part a module:Class is, and the part itself; an error where it is of none."""
+def find_elsewhere(name: str) -> Section:
+    """A module:Class under the kind that it is of; an error where it is of none."""
     choices: list[type[Choice]] = [*CHOICES.values(), SinkChoice]
     kinds: list[Kind[Any]] = [*(choice.kind for choice in choices), STORES, REPLACEMENTS, METRICS]
     problems = []
@@ -103,7 +103,7 @@ def describe_elsewhere(name: str) -> tuple[str, ListedPart]:
         except InvalidConfig as problem:
             problems.append(problem)
         else:
-            return kind.name, _describe(name, part, part.Options if kind.has_options else None)
+            return Section(kind.name, "", (_describe(name, part, part.Options if kind.has_options else None),))
     raise problems[0]
 
 

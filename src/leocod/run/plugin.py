@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from leocod.errors import InvalidConfig, UnknownName
@@ -38,12 +40,18 @@ def load_preset(name: PlugInName, strategy: str | Mapping[str, Any]) -> dict[str
     """What a plug-in sets around a strategy: only options that the strategy has."""
     if name != "efficient_cls_plus":
         return {"efficient_cls": None if name == "none" else {}}
-    file = files("leocod.plugins").joinpath(f"{name}.yaml")
-    preset = parse_mapping(file.read_text(encoding="utf-8"), file.name)
+    preset = _read_plus()
     chosen = strategy if isinstance(strategy, str) else strategy.get("name", "icarl")
     options: type[Settings] = STRATEGIES.find(chosen).Options
     known = {key: value for key, value in preset["strategy"].items() if key in options.model_fields}
-    return preset | {"strategy": {"name": chosen, **known}}
+    return {**preset, "strategy": {"name": chosen, **known}}
+
+
+@cache
+def _read_plus() -> Mapping[str, Any]:
+    """Once: every run of a table is named by it."""
+    file = files("leocod.plugins").joinpath("efficient_cls_plus.yaml")
+    return MappingProxyType(parse_mapping(file.read_text(encoding="utf-8"), file.name))
 
 
 def is_plus(efficient_cls: Settings, strategy: str, options: Settings) -> bool:
