@@ -19,7 +19,7 @@ SAME = ("machine", "cpus", "threads")
 """Keys of environment.json that must be the same for a cell to take the same time."""
 
 PUBLISHED = 0.38
-"""Seconds of a step of the standard world, on average over the 222 runs of results/paper."""
+"""Seconds of a step of the standard world, on average over the 222 runs of results/first_edition/paper."""
 
 
 class Forecast:
