@@ -37,6 +37,16 @@ def test_different_runs_have_different_names(tmp_path: Path) -> None:
     assert len({cell.config.to_yaml() for cell in found}) == len(found) == len({cell.name for cell in found})
 
 
+def test_one_setting_around_two_plug_ins_is_two_runs(tmp_path: Path) -> None:
+    weight = {"efficient_cls": {"pseudo_weight": 0.5, "context": 0.7}}
+    names = [
+        build_cells(Row(key="k", plug_in=plug_in, set=weight), WANDER, [0], tmp_path)[0].name
+        for plug_in in ("whole", "plus")
+    ]
+
+    assert len(set(names)) == 2
+
+
 def test_a_choice_of_labelled_frames_is_in_the_name(tmp_path: Path) -> None:
     found = build_cells(Row(key="k", name="n", selections=2), WANDER, [0], tmp_path)
     assert [cell.name.partition("seed0")[2] for cell in found] == ["-labels.seed=0", "-labels.seed=1"]

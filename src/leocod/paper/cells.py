@@ -153,7 +153,7 @@ def build_cells(
         reference = load_mapping(plain)
         for settings in row.list_settings():
             config = load_mapping(overlay(plain, settings))
-            name = fit_name(name_run(config) + _name_changes(find_changes(reference, config), row, settings))
+            name = fit_name(name_run(reference) + _name_changes(find_changes(reference, config), row, settings))
             cells.append(Cell(config, home / name, (records or {}).get(name)))
     return cells
 
