@@ -32,7 +32,6 @@ from leocod.paper.figures import (
     draw_bars,
     draw_over_time,
     load_example_runs,
-    make_standalone,
     pair_by_cost,
     pair_pseudo_labels,
     render_page,
@@ -41,7 +40,7 @@ from leocod.paper.figures import (
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.table import Table, load_table
-from leocod.report.drawing import INK, draw_axes
+from leocod.report.drawing import INK, draw_axes, make_standalone
 from leocod.report.reading import Run
 
 Write = Callable[..., Cell]

@@ -21,7 +21,7 @@ from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.plan import Plan
 from leocod.paper.table import Row, Table
 from leocod.paper.writing import format_numbers, read_records, write_files
-from leocod.report.drawing import INK, draw_figure, shorten_name
+from leocod.report.drawing import INK, draw_figure, make_standalone, shorten_name
 from leocod.report.figures import LOWEST_TOP, find_spans, list_tested_classes
 from leocod.report.page import Section, render_template
 from leocod.report.pictures import Picture, make_pictures
@@ -109,13 +109,6 @@ def render_page(plan: Plan, table: Table, sections: Sequence[Section], runs: Map
         counts=[count_pseudo_labels(WORDS[key], runs[key]) for key in shown],
         missing=_list_missing(WORDS[key] for key in (NAIVE, WHOLE) if key not in runs),
     )
-
-
-def make_standalone(svg: Markup) -> str:
-    """A drawing of the page as a file for a publication, with a white background."""
-    opening, _, rest = str(svg).partition(">")
-    white = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{opening}>\n{white}{rest.rstrip()}\n'
 
 
 def build_bars_section(outcome: Outcome) -> Section:

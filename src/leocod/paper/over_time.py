@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from leocod.paper.details import OverTime
 from leocod.paper.outcome import Outcome, RowRuns, mean
-from leocod.report.drawing import LEGEND_ROW, WIDE, draw_axes, put_legend, style_line
+from leocod.report.drawing import WIDE, Form, draw_forms, put_legend, style_line
 from leocod.report.figures import LOWEST_TOP
 
 FORM = replace(WIDE, columns=4)
@@ -23,15 +23,15 @@ def draw_rows_over_time(outcome: Outcome) -> Markup | None:
     if not known:
         return None
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, form: Form) -> None:
         for number, line in enumerate(known.values()):
             axes.plot(list(line), list(line.values()), **style_line(number), markersize=4)
         axes.set(xlabel="steps learnt", ylabel="AP (points)")
         axes.set_ylim(0, max(LOWEST_TOP, axes.get_ylim()[1]))
         axes.set_xlim(left=0)
-        put_legend(axes, axes.lines, list(known), FORM)
+        put_legend(axes, axes.lines, list(known), form)
 
-    return draw_axes("AP over time of every row", 4.0 + LEGEND_ROW * -(-len(known) // FORM.columns), draw)
+    return draw_forms("AP over time of every row", 4.0, draw, form=FORM, labels=len(known))
 
 
 def average_over_time(row: RowRuns) -> OverTime:

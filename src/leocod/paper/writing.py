@@ -9,7 +9,7 @@ from typing import Any
 
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.atomic import write_text
-from leocod.paper import budgets
+from leocod.paper import budgets, glance
 from leocod.paper.columns import find_column
 from leocod.paper.details import format_classes, format_over_time
 from leocod.paper.display import (
@@ -29,6 +29,7 @@ from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord, format_runs
 from leocod.paper.sheets import format_csv
 from leocod.paper.table import DATASETS, Table
+from leocod.report.drawing import make_standalone
 from leocod.report.page import render_template
 
 
@@ -36,6 +37,8 @@ def write_table(plan: Plan, table: Table) -> list[Path]:
     """Write everything about a table that its finished cells tell. Returns the files."""
     outcome, records = Outcome.read(plan, table), read_records(plan, table)
     content = format_numbers(plan, outcome, records)
+    if (drawing := glance.draw_rows(outcome, alone=True)) is not None:
+        content[f"{table.name}.svg"] = make_standalone(drawing)
     return write_files(plan, {**content, f"{table.name}.html": render_page(plan, outcome, records)})
 
 
@@ -158,6 +161,8 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         labels=[find_column(metric).label for metric in table.metrics],
         datasets=[(dataset, DATASETS[dataset]) for dataset in list_datasets(table)],
         lines=build_lines(outcome),
+        rows_help=glance.HELP,
+        rows=glance.draw_rows(outcome),
         over_time=draw_rows_over_time(outcome),
         quality_help=HELP,
         quality_headings=quality_headings,

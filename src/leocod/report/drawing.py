@@ -121,6 +121,13 @@ def draw_figure(name: str, height: float, draw: Callable[[Figure], None], *, for
     return Markup(svg.replace("<svg ", opening, 1))
 
 
+def make_standalone(svg: Markup) -> str:
+    """A drawing of the page as a file for a publication, with a white background."""
+    opening, _, rest = str(svg).partition(">")
+    white = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{opening}>\n{white}{rest.rstrip()}\n'
+
+
 def pick_colour(number: int) -> str:
     """The colour of a kind by its place on the page."""
     return COLOURS[number % len(COLOURS)]
