@@ -88,7 +88,14 @@ def test_every_run_is_listed_with_its_command_and_commit(plan: Plan, table: Tabl
     files = write_table(plan, table)
 
     details = ["small-classes.csv", "small-over-time.csv"]
-    assert [file.name for file in files] == ["small.md", "small.csv", "small-runs.csv", *details, "small.svg", "small.html"]
+    assert [file.name for file in files] == [
+        "small.md",
+        "small.csv",
+        "small-runs.csv",
+        *details,
+        "small.svg",
+        "small.html",
+    ]
     [run] = csv.DictReader(io.StringIO((plan.out / "small-runs.csv").read_text()))
     assert run["run"] == plan.cells[0].name
     assert run["command"]

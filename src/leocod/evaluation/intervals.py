@@ -80,11 +80,13 @@ def measure_crossed(differences: NDArray[np.float64]) -> Error:
 
     The analysis of variance of two crossed random factors, with one value in each place:
 
-        variance = (MS_run + max(MS_class - MS_rest, 0)) / (runs * classes)
-        degrees  = (MS_run + max(MS_class - MS_rest, 0))^2 / (MS_run^2 / (runs - 1))
+        total    = max(MS_run, MS_rest) + max(MS_class - MS_rest, 0)
+        variance = total / (runs * classes)
+        degrees  = total^2 / (MS_run^2 / (runs - 1))
 
     The degrees of freedom are those of Hillis (2007), who has readers and cases. They grow without limit where runs do
-    not differ. There the classes alone make the variance, so the degrees end at classes - 1.
+    not differ. There the classes alone make the variance, so the degrees end at classes - 1. Runs cannot differ less
+    than the rest does but by luck, so the rest is the least that counts (decision 21).
     """
     runs, classes = differences.shape
     mean, by_run, by_class = differences.mean(), differences.mean(axis=1), differences.mean(axis=0)
@@ -92,7 +94,7 @@ def measure_crossed(differences: NDArray[np.float64]) -> Error:
     of_runs = classes * np.sum((by_run - mean) ** 2) / (runs - 1)
     of_classes = runs * np.sum((by_class - mean) ** 2) / (classes - 1)
     of_rest = np.sum(rest**2) / ((runs - 1) * (classes - 1))
-    total = float(of_runs + max(of_classes - of_rest, 0.0))
+    total = float(max(of_runs, of_rest) + max(of_classes - of_rest, 0.0))
     most = float(classes - 1)
     degrees = min((runs - 1) * (total / float(of_runs)) ** 2, most) if of_runs > 0 else most
     return Error(total / differences.size, degrees)
