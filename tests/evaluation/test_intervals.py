@@ -93,8 +93,8 @@ def test_the_interval_contains_the_true_mean_about_95_times_of_100(
         low, high = measure_crossed(drawn).surround(float(drawn.mean()))
         inside += low < 3.0 < high
 
-    # Of 600 draws at 95 %, 30 are expected outside, give or take 11 (two standard deviations). Where runs hardly differ,
-    # the rest that counts in their place makes it a little wider than needed.
+    # Of 600 draws at 95 %, 30 are expected outside, give or take 11 (two standard deviations). Where runs hardly
+    # differ, the rest that counts in their place makes it a little wider than needed.
     assert 0.92 <= inside / draws <= 0.995
 
 
