@@ -17,7 +17,8 @@ from leocod.conformance.rules import Trial, check_rules
 from leocod.conformance.samples import make_frame
 from leocod.conformance.strategies import RULES
 from leocod.learner import Learned
-from leocod.strategies.base import STRATEGIES, ReplayStrategy, Strategy
+from leocod.strategies.base import STRATEGIES, Strategy
+from leocod.strategies.base_replay import ReplayStrategy
 from leocod.strategies.icarl import ICaRL
 from leocod.strategies.incremental import Incremental
 from leocod.training.batch import Batch
