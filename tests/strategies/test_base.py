@@ -143,3 +143,43 @@ def same(one, two):
     if isinstance(one, list):
         return len(one) == len(two) and all(map(same, one, two))
     return bool(one == two)
+
+
+def test_a_step_is_learnt_from_once_unless_rounds_say_more(a_detector, a_step):
+    class Listening(Strategy):
+        remembered = 0
+
+        def remember(self, step):
+            self.remembered += 1
+
+    once, thrice = Listening(a_detector()), Listening(a_detector(), StrategyOptions(rounds=3))
+
+    assert once.learn(a_step(0, labelled=2)).trained_on == (2,)
+    assert thrice.learn(a_step(0, labelled=2)).trained_on == (2, 2, 2)
+    assert (once.remembered, thrice.remembered) == (1, 1)
+
+
+def test_a_later_round_is_shown_what_the_plug_in_makes_of_the_step(a_detector, a_step):
+    strategy = Strategy(a_detector(), StrategyOptions(rounds=3))
+    strategy.show_again = lambda: a_step(0, labelled=1)
+
+    assert strategy.learn(a_step(0, labelled=2)).trained_on == (2, 1, 1)
+
+
+def test_a_bad_number_in_the_last_round_takes_back_all_rounds(a_detector, a_step):
+    strategy = Strategy(a_detector(), StrategyOptions(rounds=3))
+    before, plain = strategy.trained_state(), strategy.detector.loss
+    rounds = iter([plain, plain, lambda *batch: {name: value * float("nan") for name, value in plain(*batch).items()}])
+    strategy.detector.loss = lambda *batch: next(rounds)(*batch)
+
+    learned = strategy.learn(a_step(0))
+
+    assert next(rounds, None) is None
+    assert learned.refused is not None
+    assert learned.trained_on == ()
+    assert same(strategy.trained_state(), before)
+
+
+def test_no_round_at_all_is_refused():
+    with pytest.raises(ValueError, match="rounds"):
+        StrategyOptions(rounds=0)

@@ -128,3 +128,18 @@ def test_a_learner_tells_how_many_frames_each_update_had(a_detector, a_step):
     strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=3))
     assert strategy.learn(a_step(0, labelled=2)).trained_on == (2,)
     assert strategy.learn(a_step(1, labelled=2)).trained_on == (2, 3)
+
+
+def test_each_round_draws_its_own_frames_and_none_of_its_step(a_detector, a_step):
+    strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=3, rounds=4, recipe="joint"))
+    for index in range(4):
+        strategy.learn(a_step(index, labelled=4))
+    drawn, plain = [], strategy.sample_replay
+    strategy.sample_replay = lambda: drawn.append(plain()) or drawn[-1]
+
+    strategy.learn(a_step(4, labelled=4))
+
+    ids = [tuple(frame.id for frame, _ in pairs) for pairs in drawn]
+    assert len(ids) == 4
+    assert len(set(ids)) > 1
+    assert not {number for round_ids in ids for number in round_ids} & {frame.id for frame in a_step(4).frames}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from leocod.detectors.base import Detector
@@ -37,6 +38,10 @@ class StrategyOptions(Settings):
     """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
     updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
+    rounds: int = Field(1, ge=1)
+    """Times that each step is learnt from, with other replayed frames and another augmentation each time; it is
+    remembered once. In the paper 1. A video of minutes, which has few steps, needs more. Training takes as many times
+    as long."""
 
 
 class Strategy:
@@ -59,6 +64,8 @@ class Strategy:
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
         self.optimizer = torch.optim.Adam(self.weights, lr=detector.learning_rate, fused=True)
         self.loss_scale = LossScale(on=detector.precision == "float16")
+        self.show_again: Callable[[], Step] | None = None
+        """Set by a plug-in that shows the frames of a step in another way at each round."""
 
     @property
     def memory(self) -> ReplayMemory | None:
@@ -81,7 +88,8 @@ class Strategy:
     def learn(self, step: Step) -> Learned:
         began, before = time.perf_counter(), self.trained_state()
         try:
-            updates = [(len(batch.pairs), self.update(batch)) for batch in self.batches(step)]
+            batches = (batch for shown in self.rounds(step) for batch in self.batches(shown))
+            updates = [(len(batch.pairs), self.update(batch)) for batch in batches]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
@@ -90,6 +98,12 @@ class Strategy:
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
         losses, sizes = average_losses([losses for _, losses in updates]), tuple(size for size, _ in updates)
         return Learned(losses, {"train": time.perf_counter() - began}, trained_on=sizes)
+
+    def rounds(self, step: Step) -> Iterator[Step]:
+        """The step as each round shows it. A later round is made when it begins: it depends on what was learnt."""
+        yield step
+        for _ in range(1, self.options.rounds):
+            yield self.show_again() if self.show_again else step
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
