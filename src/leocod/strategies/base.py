@@ -40,8 +40,8 @@ class StrategyOptions(Settings):
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
     rounds: int = Field(1, ge=1)
     """Times that each step is learnt from, with other replayed frames and another augmentation each time; it is
-    remembered once. In the paper 1. A video of minutes, which has few steps, needs more. Training takes as many times
-    as long."""
+    remembered once. In the paper 1. A video of minutes, which has few steps, may need some more; with too many, the
+    detector is sure of what is wrong. Training takes as many times as long."""
 
 
 class Strategy:
