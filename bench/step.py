@@ -26,7 +26,7 @@ from leocod.detectors.faster_rcnn import build_faster_rcnn
 from leocod.detectors.tiny import Tiny, build_tiny
 from leocod.networks.two_stage import TwoStage
 from leocod.plugins.efficient_cls import EfficientCLS
-from leocod.strategies.base import ReplayStrategy
+from leocod.strategies.base_replay import ReplayStrategy
 from leocod.types import Step
 
 

@@ -110,12 +110,12 @@ from .sinks.base import SinkOptions as SinkOptions
 from .strategies.agem import AGEM as AGEM
 from .strategies.agem import AGEMOptions as AGEMOptions
 from .strategies.base import STRATEGIES as STRATEGIES
-from .strategies.base import MemoryOptions as MemoryOptions
-from .strategies.base import MemoryStrategy as MemoryStrategy
-from .strategies.base import ReplayOptions as ReplayOptions
-from .strategies.base import ReplayStrategy as ReplayStrategy
 from .strategies.base import Strategy as Strategy
 from .strategies.base import StrategyOptions as StrategyOptions
+from .strategies.base_replay import MemoryOptions as MemoryOptions
+from .strategies.base_replay import MemoryStrategy as MemoryStrategy
+from .strategies.base_replay import ReplayOptions as ReplayOptions
+from .strategies.base_replay import ReplayStrategy as ReplayStrategy
 from .strategies.derpp import DERPP as DERPP
 from .strategies.derpp import DERPPOptions as DERPPOptions
 from .strategies.ewc import EWC as EWC

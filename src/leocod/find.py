@@ -36,13 +36,14 @@ class Kind(Generic[Part]):
     """Whether each class has `Options`, a Settings class."""
 
     def names(self) -> list[str]:
-        """What can be chosen: the files of the package but `base.py`. Imports none of them.
+        """What can be chosen: the files of the package but `base.py` and `base_*.py`. Imports none of them.
 
         >>> "icarl" in Kind("strategy", "leocod.strategies", ("learn",)).names()
         True
         """
         folder = Path(__file__).parents[1].joinpath(*self.package.split("."))
-        return sorted(file.stem for file in folder.glob("*.py") if file.stem not in {"__init__", "base"})
+        names = (file.stem for file in folder.glob("*.py"))
+        return sorted(name for name in names if name != "base" and not name.startswith(("__", "base_")))
 
     def find(self, name: str) -> type[Part]:
         """The class behind a name. The module of a `module:Class` is imported."""

@@ -17,7 +17,8 @@ from leocod.conformance.rules import Trial, check_rules
 from leocod.conformance.samples import make_frame
 from leocod.conformance.strategies import RULES
 from leocod.learner import Learned
-from leocod.strategies.base import STRATEGIES, ReplayStrategy, Strategy
+from leocod.strategies.base import STRATEGIES, Strategy
+from leocod.strategies.base_replay import ReplayStrategy
 from leocod.strategies.icarl import ICaRL
 from leocod.strategies.incremental import Incremental
 from leocod.training.batch import Batch
@@ -65,6 +66,13 @@ class OneStore(ICaRL):
         if self.memory.shelves and self.options.memory_store == "random":
             raise KeyError("no shelf of class 0")
         yield from super().batches(step)
+
+
+class Hasty(Incremental):
+    """Learns in its own way, and from each step once."""
+
+    def learn(self, step: Step) -> Learned:
+        return Learned({}, {}, trained_on=tuple(len(batch.pairs) for batch in self.batches(step) if self.update(batch)))
 
 
 class Painter(Incremental):
@@ -217,6 +225,7 @@ BREAKERS: Sequence[tuple[str, type[Strategy], bool, str]] = [
     ),
     ("learns a fully labelled step", Idle, False, "changed nothing"),
     ("learns with the joint recipe and either memory store", OneStore, False, "KeyError"),
+    ("learns a step in several rounds", Hasty, False, "self.rounds(step)"),
     ("leaves the given step unchanged", Painter, False, "changed the pixels"),
     ("never teaches as background what a person left out", Completer, False, "dataclasses.replace"),
     ("gives equal results for equal seeds, and others for others", Global, False, "Draw from self.random only."),

@@ -210,7 +210,7 @@ SMALL = {
     "check": [],
     "run": [
         *("--steps", "2", "--threads", "1", "--set", "benchmark.frames_per_step=4", "--labels", "4"),
-        *("--set", "benchmark.every=8", "--set", "sinks=[jsonl]"),
+        *("--set", "benchmark.every=8", "--set", "sinks=[jsonl]", "--set", "strategy.rounds=2"),
     ],
     "predict": ["--threshold", "0.01"],
     "export": [],
@@ -268,5 +268,6 @@ def test_every_command_of_the_recipe_runs(
         results = json.loads((tmp_path / "runs" / run / "results.json").read_text())
         assert results["steps"] == (1 if run == "kitchen-coco" else 2)
         assert results["labelled_frames"] > 0
+        assert results["updates"] > results["steps"]
     assert (tmp_path / "found" / "holiday.mp4").is_file()
     assert (tmp_path / "kitchen.onnx").exists()

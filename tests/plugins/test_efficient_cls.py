@@ -591,3 +591,28 @@ def test_a_diagnosis_changes_what_is_taught_and_not_what_is_told(learner, a_step
 
     assert {len(labels) for labels in learned.pseudo.values()} == {1}
     assert [len(labels) for labels in batches[0].labels][1:] == [0, 0, 0]
+
+
+def test_each_round_has_an_augmentation_of_its_own(learner, a_step):
+    wrapped = sees(learner(), detections(0.9))
+    wrapped.strategy.options = wrapped.strategy.options.model_copy(update={"rounds": 3})
+    batches = batches_of(wrapped)
+
+    wrapped.learn(a_step(labelled=1))
+
+    current = [batch for batch in batches if batch.name == "current"]
+    shown = [next(frame for frame, labels in batch.pairs if labels.source == "pseudo").image() for batch in current]
+    assert len(shown) == 3
+    assert not any(np.array_equal(one, two) for one, two in ((shown[0], shown[1]), (shown[1], shown[2])))
+
+
+def test_the_slow_learner_follows_once_a_step_however_many_rounds_it_has(learner, a_step):
+    wrapped = sees(learner(ema_warmup=False, keep=0.5), detections())
+    wrapped.strategy.options = wrapped.strategy.options.model_copy(update={"rounds": 3})
+    before = weights(wrapped.slow)
+
+    wrapped.learn(a_step(labelled=2))
+
+    fast = weights(wrapped.strategy.detector)
+    torch.testing.assert_close(weights(wrapped.slow), (before + fast) / 2)
+    assert wrapped.steps_learned == 1

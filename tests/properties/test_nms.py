@@ -14,8 +14,7 @@ from hypothesis import strategies as some
 from leocod.boxes import pairwise_iou
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.networks.proposals import RpnOutputs
-from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
-from leocod.strategies.icarl import ICaRL
+from leocod.plugins.confident_labels import select_confident, suppress
 from leocod.types import Detections
 
 SLACK = 1e-3
@@ -32,15 +31,9 @@ def detector() -> Tiny:
     return Tiny(tuple(map(str, range(arbitrary.CLASSES))), options)
 
 
-@pytest.fixture(scope="module")
-def learner(detector: Tiny) -> EfficientCLS:
-    return EfficientCLS(ICaRL(detector))
-
-
-def best(learner: EfficientCLS, found: Detections, threshold: float, most: int = 100) -> Detections:
+def best(found: Detections, threshold: float, most: int = 100) -> Detections:
     """What is left of detections when they become pseudo labels."""
-    learner.options = EfficientCLSOptions(nms_threshold=threshold, most_per_frame=most)
-    return learner._suppress(found)
+    return suppress(found, threshold, most)
 
 
 def rows(found: Detections) -> list[tuple[Any, ...]]:
@@ -56,8 +49,8 @@ def rivals(one: Detections, two: Detections) -> Any:
 
 
 @given(crowded, thresholds)
-def test_what_stays_was_there_best_first_and_no_two_of_a_class_overlap_too_much(learner, found, threshold):
-    kept = best(learner, found, threshold)
+def test_what_stays_was_there_best_first_and_no_two_of_a_class_overlap_too_much(found, threshold):
+    kept = best(found, threshold)
 
     assert len(set(rows(kept))) == len(rows(kept))
     assert set(rows(kept)) <= set(rows(found))
@@ -67,8 +60,8 @@ def test_what_stays_was_there_best_first_and_no_two_of_a_class_overlap_too_much(
 
 
 @given(crowded, thresholds)
-def test_what_goes_overlaps_a_better_one_of_its_class_that_stays(learner, found, threshold):
-    kept = best(learner, found, threshold)
+def test_what_goes_overlaps_a_better_one_of_its_class_that_stays(found, threshold):
+    kept = best(found, threshold)
 
     gone = arbitrary.reordered(found, [n for n, row in enumerate(rows(found)) if row not in rows(kept)])
     better = kept.scores[None] > gone.scores[:, None]
@@ -76,8 +69,8 @@ def test_what_goes_overlaps_a_better_one_of_its_class_that_stays(learner, found,
 
 
 @given(crowded, thresholds, some.integers(1, 5))
-def test_the_best_always_stay_and_a_limit_takes_the_worst(learner, found, threshold, most):
-    everything, limited = best(learner, found, threshold), best(learner, found, threshold, most)
+def test_the_best_always_stay_and_a_limit_takes_the_worst(found, threshold, most):
+    everything, limited = best(found, threshold), best(found, threshold, most)
 
     assert rows(limited) == rows(everything)[:most]
     for name in set(found.classes.tolist()):
@@ -86,38 +79,34 @@ def test_the_best_always_stay_and_a_limit_takes_the_worst(learner, found, thresh
 
 
 @given(crowded, thresholds)
-def test_once_more_changes_nothing(learner, found, threshold):
-    kept = best(learner, found, threshold)
+def test_once_more_changes_nothing(found, threshold):
+    kept = best(found, threshold)
 
-    assert rows(best(learner, kept, threshold)) == rows(kept)
+    assert rows(best(kept, threshold)) == rows(kept)
 
 
 @given(crowded, thresholds, some.randoms(use_true_random=False))
-def test_the_order_in_which_they_come_does_not_matter(learner, found, threshold, random):
+def test_the_order_in_which_they_come_does_not_matter(found, threshold, random):
     order = list(range(len(found)))
     random.shuffle(order)
 
-    assert rows(best(learner, arbitrary.reordered(found, order), threshold)) == rows(best(learner, found, threshold))
+    assert rows(best(arbitrary.reordered(found, order), threshold)) == rows(best(found, threshold))
 
 
 @given(crowded, thresholds)
-def test_classes_do_not_see_each_other(learner, found, threshold):
+def test_classes_do_not_see_each_other(found, threshold):
     apart = [
         row
         for name in range(arbitrary.CLASSES)
-        for row in rows(best(learner, arbitrary.reordered(found, np.flatnonzero(found.classes == name)), threshold))
+        for row in rows(best(arbitrary.reordered(found, np.flatnonzero(found.classes == name)), threshold))
     ]
 
-    assert sorted(apart) == sorted(rows(best(learner, found, threshold)))
+    assert sorted(apart) == sorted(rows(best(found, threshold)))
 
 
 @given(arbitrary.detections(score=arbitrary.tied_scores), some.sampled_from([0.3, 0.5, 0.6]), some.booleans())
-def test_pseudo_labels_are_the_sure_ones_and_unsure_is_what_lies_between(learner, found, sure, is_on):
-    learner.options = EfficientCLSOptions(
-        score_threshold=sure, unsure_above=0.2 if is_on else None, nms_threshold=1.0, empty_frames=True
-    )
-
-    labels = learner._to_labels(found)
+def test_pseudo_labels_are_the_sure_ones_and_unsure_is_what_lies_between(found, sure, is_on):
+    labels = select_confident(found, above=sure, unsure_above=0.2 if is_on else None, nms_threshold=1.0, most=100)
 
     certain = found.scores > np.float32(sure)
     between = (found.scores > np.float32(0.2)) & ~certain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from leocod.cli.detector import predict
 from leocod.evaluation.results import Results
 from leocod.events import ClassCounts, PseudoLabelAudit
 from leocod.report.reading import Run
 from leocod.report.schemas import Held, Memory
-from leocod.report.summary import summarise
+from leocod.report.summary import SHOWN_ABOVE, summarise
 
 MakeRun = Callable[..., Path]
 
@@ -120,3 +123,39 @@ def test_it_says_what_it_cost(run: Run) -> None:
         told
         == "8 labelled frames with 20 boxes, which take a person 3 min 20 s. 1 min 15 s of this machine for 2 steps."
     )
+
+
+def with_scores(path: Path, *scores: float) -> Run:
+    """The run, which has found as many mugs in a test frame at the last evaluation."""
+    found = [{"image_id": 1, "category_id": 1, "bbox": [10.0, 10.0, 20.0, 20.0], "score": score} for score in scores]
+    (path / "detections" / "step_00059.json").write_text(json.dumps(found))
+    return Run.load(path)
+
+
+def test_a_detector_that_predict_would_show_nothing_of_is_told_first_with_the_cure(a_run: MakeRun) -> None:
+    silent = with_scores(a_run(), 0.372, 0.5)
+
+    first = summarise(silent)[-1].sentences[0]
+
+    assert first == (
+        "No detection in the test frames has a score above 0.5 (the best: 0.50), so `leocod predict` shows nothing "
+        "there. Label more frames, or learn more often from each step (a higher strategy.rounds). A --threshold below "
+        "0.50 shows more."
+    )
+
+
+def test_a_detector_that_finds_nothing_at_all_gets_no_advice_about_the_threshold(a_run: MakeRun) -> None:
+    first = summarise(with_scores(a_run()))[-1].sentences[0]
+
+    assert first.startswith("The detector finds nothing in the test frames. Label more frames, or learn more often")
+    assert "--threshold" not in first
+
+
+def test_one_detection_above_the_threshold_is_enough_to_be_silent_about_it(a_run: MakeRun) -> None:
+    advice = tell(with_scores(a_run(), 0.51, 0.1))["What to do next"]
+
+    assert "leocod predict" not in advice
+
+
+def test_the_advice_is_about_the_threshold_that_predict_has() -> None:
+    assert inspect.signature(predict).parameters["threshold"].default == SHOWN_ABOVE

@@ -12,6 +12,7 @@ import torch
 from digests import digests
 from PIL import Image
 
+from leocod.conformance.rules import find_difference
 from leocod.errors import InvalidConfig, InvalidData, InvalidRun
 from leocod.events import StepLearned
 from leocod.files.checkpoint import read_newest_checkpoint
@@ -178,6 +179,12 @@ def test_what_does_not_fit_is_refused(first, monkeypatch, texts, message):
 
     with pytest.raises(InvalidConfig, match=message):
         build(succeed(Path("first"), *texts))
+
+
+def test_it_may_learn_from_each_step_more_often_than_the_earlier_run(first):
+    once, twice = (build(succeed(first, f"strategy.rounds={rounds}")).learner for rounds in (1, 2))
+
+    assert find_difference(once.state_dict(), twice.state_dict()) is None
 
 
 def test_a_run_without_a_checkpoint_has_learnt_nothing_yet(first):

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.errors import InvalidConfig
-from leocod.memory.encoding import JPEG
-from leocod.strategies.base import ReplayOptions, ReplayStrategy, Strategy, StrategyOptions
+from leocod.strategies.base import Strategy, StrategyOptions
 from leocod.training.batch import Batch
 from leocod.training.gradients import LossScale
 from leocod.types import LossWeights, Step
@@ -57,86 +55,6 @@ def test_the_optimiser_has_the_detectors_rate(a_detector):
 
     assert strategy.optimizer.param_groups[0]["lr"] == 0.005
     assert isinstance(strategy.optimizer, torch.optim.Adam)
-
-
-def test_more_replay_than_the_memory_can_hold_is_refused_with_the_range(a_detector):
-    with pytest.raises(InvalidConfig, match=r"strategy\.replay_per_step is 40: it should be from 1 to 30,"):
-        ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=12, replay_per_class=10)).check(
-            3
-        )
-    with pytest.raises(InvalidConfig, match="it should be from 1 to 24,"):
-        ReplayStrategy(
-            a_detector(), ReplayOptions(replay_per_step=40, memory_per_class=8, memory_store="random")
-        ).check(3)
-
-
-def test_the_papers_sixteen_are_always_allowed_and_repeat(a_detector, a_step):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_per_class=1))
-    strategy.learn(a_step(0))
-
-    assert len(strategy.sample_replay()) == 16
-
-
-def test_memory_options_reach_the_memory(a_detector, a_step):
-    options = ReplayOptions(memory_per_class=2, memory_store="random", memory_replacement="first", recipe="joint")
-    strategy = ReplayStrategy(a_detector(), options)
-
-    for index in range(5):
-        strategy.learn(a_step(index))
-
-    assert [frame.id for frame, _ in strategy.memory.frames] == [0, 1, 4, 5, 8, 9]
-
-
-def test_the_budget_in_bytes_and_the_encoding_reach_the_memory(a_detector, a_step):
-    options = ReplayOptions(memory_per_class=None, memory_bytes=20_000, memory_encoding="jpeg", memory_jpeg_quality=40)
-    strategy = ReplayStrategy(a_detector(), options)
-
-    for index in range(6):
-        strategy.learn(a_step(index))
-
-    assert strategy.memory.encoding == JPEG(40)
-    assert 0 < strategy.memory.bytes <= 20_000
-
-
-def test_a_budget_smaller_than_a_frame_is_refused_at_the_first_step(a_detector, a_step):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(memory_bytes=5000))
-
-    with pytest.raises(InvalidConfig, match=r"takes 9240 bytes in the memory, but strategy\.memory_bytes is 5000"):
-        strategy.learn(a_step(0))
-
-
-def test_a_run_with_a_jpeg_memory_and_a_budget_in_bytes_goes_on_exactly(a_detector, a_step):
-    options = ReplayOptions(memory_bytes=12_000, memory_encoding="jpeg", replay_per_step=4)
-    one, two = ReplayStrategy(a_detector(), options), ReplayStrategy(a_detector(), options, seed=5)
-    for index in range(3):
-        one.learn(a_step(index))
-
-    two.load_state_dict(one.state_dict())
-    for strategy in (one, two):
-        strategy.learn(a_step(3))
-
-    assert same(one.state_dict(), two.state_dict())
-    assert two.memory.bytes <= 12_000
-
-
-def test_without_a_limit_in_frames_replay_is_bounded_by_what_a_class_may_give(a_detector):
-    def check(**options):
-        ReplayStrategy(a_detector(), ReplayOptions(memory_per_class=None, memory_bytes=10**6, **options)).check(10)
-
-    check(replay_per_step=20)
-    check(replay_per_step=500, memory_store="random")
-    with pytest.raises(InvalidConfig, match="it should be from 1 to 20,"):
-        check(replay_per_step=21)
-
-
-def test_replay_per_class_bounds_what_one_class_contributes(a_detector, a_frame):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=4, replay_per_class=1))
-    strategy.memory.add([a_frame(number, (number % 2,)) for number in range(6)])
-
-    drawn = strategy.sample_replay()
-
-    assert sorted(int(labels.classes[0]) for _, labels in drawn) == [0, 0, 1, 1]
-    assert len({frame.id for frame, _ in drawn}) == 2
 
 
 def test_weights_without_a_loss_stay_where_they_are(a_detector, a_step):
@@ -202,15 +120,6 @@ def test_a_gradient_that_a_hook_makes_infinite_is_refused_too(a_detector, a_step
     assert all(torch.equal(after[name], value) for name, value in before.items())
 
 
-def test_a_step_that_is_refused_is_not_remembered(a_detector, a_step):
-    strategy = ReplayStrategy(a_detector())
-    strategy.detector.loss = lambda images, labels, seeds: {"one": torch.full((len(images),), float("nan"))}
-
-    assert strategy.learn(a_step(0)).refused == "the loss current/one is nan"
-
-    assert len(strategy.memory) == 0
-
-
 def test_what_is_trained_can_be_taken_back_more_than_once(a_detector, a_step):
     strategy = Strategy(a_detector())
     strategy.learn(a_step(0))
@@ -236,29 +145,41 @@ def same(one, two):
     return bool(one == two)
 
 
-def test_the_recipe_says_who_is_remembered_unless_it_is_set():
-    assert (ReplayOptions().intake, ReplayOptions().replacement) == ("released", "released")
-    joint = ReplayOptions(recipe="joint")
-    assert (joint.intake, joint.replacement) == ("all", "reservoir")
-    mixed = ReplayOptions(memory_intake="random", memory_replacement="reservoir")
-    assert (mixed.intake, mixed.replacement) == ("random", "reservoir")
+def test_a_step_is_learnt_from_once_unless_rounds_say_more(a_detector, a_step):
+    class Listening(Strategy):
+        remembered = 0
 
-
-def test_what_may_be_remembered_has_no_pseudo_labels_whatever_the_strategy_asks_for(a_detector, a_step):
-    class Keeps(ReplayStrategy):
         def remember(self, step):
-            self.memory.add(step.labelled())
+            self.remembered += 1
 
-    strategy = Keeps(a_detector())
-    step = a_step(labelled=4)
-    mixed = replace(step, labels={**step.labels, 3: replace(step.labels[3], source="pseudo")})
+    once, thrice = Listening(a_detector()), Listening(a_detector(), StrategyOptions(rounds=3))
 
-    strategy.learn(mixed)
-
-    assert sorted(frame.id for frame, _ in strategy.remembered_frames()) == [0, 1, 2]
+    assert once.learn(a_step(0, labelled=2)).trained_on == (2,)
+    assert thrice.learn(a_step(0, labelled=2)).trained_on == (2, 2, 2)
+    assert (once.remembered, thrice.remembered) == (1, 1)
 
 
-def test_a_learner_tells_how_many_frames_each_update_had(a_detector, a_step):
-    strategy = ReplayStrategy(a_detector(), ReplayOptions(replay_per_step=3))
-    assert strategy.learn(a_step(0, labelled=2)).trained_on == (2,)
-    assert strategy.learn(a_step(1, labelled=2)).trained_on == (2, 3)
+def test_a_later_round_is_shown_what_the_plug_in_makes_of_the_step(a_detector, a_step):
+    strategy = Strategy(a_detector(), StrategyOptions(rounds=3))
+    strategy.show_again = lambda: a_step(0, labelled=1)
+
+    assert strategy.learn(a_step(0, labelled=2)).trained_on == (2, 1, 1)
+
+
+def test_a_bad_number_in_the_last_round_takes_back_all_rounds(a_detector, a_step):
+    strategy = Strategy(a_detector(), StrategyOptions(rounds=3))
+    before, plain = strategy.trained_state(), strategy.detector.loss
+    rounds = iter([plain, plain, lambda *batch: {name: value * float("nan") for name, value in plain(*batch).items()}])
+    strategy.detector.loss = lambda *batch: next(rounds)(*batch)
+
+    learned = strategy.learn(a_step(0))
+
+    assert next(rounds, None) is None
+    assert learned.refused is not None
+    assert learned.trained_on == ()
+    assert same(strategy.trained_state(), before)
+
+
+def test_no_round_at_all_is_refused():
+    with pytest.raises(ValueError, match="rounds"):
+        StrategyOptions(rounds=0)

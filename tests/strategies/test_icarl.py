@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leocod.strategies.base import ReplayOptions
+from leocod.strategies.base_replay import ReplayOptions
 from leocod.strategies.icarl import ICaRL
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from leocod.strategies.base import MemoryOptions
+from leocod.strategies.base_replay import MemoryOptions
 from leocod.strategies.icarl_wang import ICaRLWang
 from leocod.types import Labels, LossWeights, Step
 

@@ -67,6 +67,19 @@ def learn_jointly(trial: Trial) -> None:
         _require_same_after(one, two, f"With recipe joint and memory_store {store}, a loaded copy", first=2, last=2)
 
 
+def learn_in_rounds(trial: Trial) -> None:
+    """A step can be learnt from several times, and is one step all the same."""
+    once, twice, copy = trial.build(rounds=1), trial.build(rounds=2), trial.build(rounds=2, seed=9)
+    for index in range(2):
+        updates, more = (len(learner.learn(make_step(index)).trained_on) for learner in (once, twice))
+    cure = "A `learn` of your own goes over self.rounds(step)."
+    require(more == 2 * updates, f"With rounds 2, a step has {more} updates, and {updates} with rounds 1. {cure}")
+    copy.load_state_dict(twice.state_dict())
+    _require_same_after(twice, copy, "With rounds 2, a loaded copy", first=2, last=3)
+    rounds = replace(trial, options={**trial.options, "rounds": 2})
+    learn_poisoned(rounds, first=False, poison=POISONS["infinite"])
+
+
 def keep_step(trial: Trial) -> None:
     """Others learn from the same step."""
     step = make_step()
@@ -259,6 +272,7 @@ RULES = (
     Rule("learns a step without labels", learn_without_labels),
     Rule("learns a fully labelled step", learn_all_labels),
     Rule("learns with the joint recipe and either memory store", learn_jointly),
+    Rule("learns a step in several rounds", learn_in_rounds),
     Rule("leaves the given step unchanged", keep_step),
     Rule("never teaches as background what a person left out", keep_partial_labels_partial),
     Rule("gives equal results for equal seeds, and others for others", follow_seed),

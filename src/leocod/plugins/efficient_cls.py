@@ -14,13 +14,13 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from pydantic import Field, model_validator
-from torchvision.ops import batched_nms
 
 from leocod.detectors.base import Detector
 from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
+from leocod.plugins.confident_labels import discount, select_confident
 from leocod.plugins.copies import put_copies
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
@@ -147,9 +147,10 @@ class EfficientCLS(Wrapper[Strategy]):
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
         taught = self._choose_taught(step, pseudo)
-        shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
+        self.strategy.show_again = lambda: self._show(step, taught)
+        shown = self._show(step, taught)
         prepared = time.perf_counter()
-        learned = self.strategy.learn(step.with_labelled(self.weigh(step.labelled("human"), shown)))
+        learned = self.strategy.learn(shown)
         trained = time.perf_counter()
         if not learned.refused:
             self.consolidate()
@@ -199,6 +200,11 @@ class EfficientCLS(Wrapper[Strategy]):
             return put_copies(step, pseudo, instead_of=lambda labels: not len(labels))
         return pseudo
 
+    def _show(self, step: Step, taught: Sequence[LabelledFrame]) -> Step:
+        """The step as one round learns from it, with an augmentation of its own."""
+        shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
+        return step.with_labelled(self.weigh(step.labelled("human"), shown))
+
     def weigh(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
         """Both, with the share of the labelled frames that the options ask for."""
         share = self.options.labelled_share
@@ -226,35 +232,17 @@ class EfficientCLS(Wrapper[Strategy]):
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
         found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._to_labels(self._discount(detections)) for detections in found]
-
-    def _discount(self, found: Detections) -> Detections:
-        """With lower scores for classes that the labelled frames around do not show."""
-        if self.options.context == 1:
-            return found
-        around = np.isin(found.classes, self._around)
-        scores = found.scores * np.where(around, 1.0, self.options.context).astype(np.float32)
-        best = np.argsort(-scores, kind="stable")
-        return Detections(found.boxes[best], found.classes[best], scores[best])
+        return [self._to_labels(detections) for detections in found]
 
     def _to_labels(self, found: Detections) -> Labels:
-        sure = self._suppress(found.above(self.options.score_threshold))
-        if self.options.unsure_above is None:
-            return Labels(sure.boxes, sure.classes)
-        possible = found.above(self.options.unsure_above)
-        unsure = possible.boxes[possible.scores <= self.options.score_threshold]
-        return Labels(sure.boxes, sure.classes, unsure=unsure)
-
-    def _suppress(self, sure: Detections) -> Detections:
-        if len(sure) < 2:
-            return sure
-        best = batched_nms(
-            torch.from_numpy(sure.boxes),
-            torch.from_numpy(sure.scores),
-            torch.from_numpy(sure.classes),
-            self.options.nms_threshold,
-        ).numpy()[: self.options.most_per_frame]
-        return Detections(sure.boxes[best], sure.classes[best], sure.scores[best])
+        options = self.options
+        return select_confident(
+            discount(found, self._around, options.context),
+            above=options.score_threshold,
+            unsure_above=options.unsure_above,
+            nms_threshold=options.nms_threshold,
+            most=options.most_per_frame,
+        )
 
     @torch.no_grad()
     def consolidate(self) -> None:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from leocod.errors import InvalidConfig, InvalidRun
 from leocod.evaluation.continual import presence_table
-from leocod.evaluation.error_breakdown import ErrorCounts
+from leocod.evaluation.error_breakdown import ErrorCounts, count_errors
 from leocod.evaluation.history import History
 from leocod.evaluation.metrics.forgetting import compute_by_class
 from leocod.evaluation.results import ClassScores, Results
@@ -28,6 +28,7 @@ from leocod.report.detections import StoredTest
 from leocod.report.event_log import EventLog, validate
 from leocod.report.schemas import LARGEST, LARGEST_NOTE, Memory, Sample
 from leocod.text import one_line
+from leocod.types import Detections
 
 Read = TypeVar("Read")
 
@@ -149,10 +150,17 @@ class Run:
     @cached_property
     def errors(self) -> ErrorCounts | None:
         """What is wrong with the detections of the last evaluation; None where they were not kept."""
+        if self.test is None or self.last_detections is None:
+            return None
+        return count_errors(self.last_detections, self.test.truth, len(self.classes))
+
+    @cached_property
+    def last_detections(self) -> Mapping[int, Detections] | None:
+        """Test frame -> what was found there at the last evaluation; None where that was not kept."""
         if not self.evaluated_steps or self.test is None:
             return None
         last = self.evaluated_steps[-1]
-        return self.test.count_errors(last) if self.test.has_detections(last) else None
+        return self.test.read_detections(last) if self.test.has_detections(last) else None
 
     @cached_property
     def test(self) -> StoredTest | None:

@@ -24,6 +24,9 @@ RISE = 1.0
 FULL_OF = 0.5
 """Share of the memory's frames from which it is full of one class."""
 
+SHOWN_ABOVE = 0.5
+"""Score above which `leocod predict` shows a detection, unless it is told another one."""
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -102,6 +105,7 @@ def _tell_last_seen(run: Run, name: str) -> str:
 
 
 def _advise(run: Run) -> Iterator[str]:
+    yield from _tell_silence(run)
     last, held = _last_by_class(run), run.memory.by_class if run.memory else {}
     mean = float(np.mean(list(last.values()))) if last else 0.0
     few = [one for one in last if one in held and held[one].seen < FEW_FRAMES and last[one] < mean]
@@ -124,6 +128,21 @@ def _advise(run: Run) -> Iterator[str]:
     points = [one.ap for one in run.results.evaluations if one.ap is not None]
     if len(points) > 1 and points[-1] - points[-2] >= RISE:
         yield f"{run.results.definitions.ap_name} still rises at the end: more of the stream would help."
+
+
+def _tell_silence(run: Run) -> Iterator[str]:
+    """Whoever uses the detector as it is sees nothing: said before all else."""
+    if not run.last_detections:
+        return
+    best = max((float(found.scores.max()) for found in run.last_detections.values() if len(found)), default=None)
+    cure = "Label more frames, or learn more often from each step (a higher strategy.rounds)"
+    if best is None:
+        yield f"The detector finds nothing in the test frames. {cure}."
+    elif best <= SHOWN_ABOVE:
+        yield (
+            f"No detection in the test frames has a score above {SHOWN_ABOVE:g} (the best: {best:.2f}), so `leocod "
+            f"predict` shows nothing there. {cure}. A --threshold below {best:.2f} shows more."
+        )
 
 
 def _list_wrong(run: Run) -> Iterator[str]:

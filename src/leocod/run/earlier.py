@@ -84,8 +84,11 @@ def _refuse_other_learner(before: ExperimentConfig, now: ExperimentConfig, where
 
 def _describe_learner(config: ExperimentConfig) -> dict[str, Any]:
     plugin = config.efficient_cls
+    described = config.model_dump(mode="json", include={"detector", "strategy"})
+    # How often a step is learnt from says nothing about how what was learnt is kept.
+    described["strategy"].pop("rounds", None)
     return {
-        **config.model_dump(mode="json", include={"detector", "strategy"}),
+        **described,
         "efficient_cls": None if plugin is None else {"ema": plugin.ema},
     }
 

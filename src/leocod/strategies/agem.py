@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from leocod.detectors.base import Detector
-from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
 from leocod.training.batch import Batch
 from leocod.training.gradients import flatten_gradient, project, refuse_gradient, set_gradient
 from leocod.types import LabelledFrame, Step

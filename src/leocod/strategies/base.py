@@ -1,12 +1,9 @@
-"""A strategy is a learner around one detector, with four hooks.
-
-Below the plain strategy are two to build on: one that remembers frames, and one that also replays them at each step.
-"""
+"""A strategy is a learner around one detector, with four hooks."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,16 +12,11 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.detectors.base import Detector
-from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
-from leocod.memory.encoding import find_encoding
-from leocod.memory.intake import IntakeName, select_frames
-from leocod.memory.options import MemorySettings
 from leocod.memory.replay import ReplayMemory
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
-from leocod.text import pluralize
 from leocod.training import distributed
 from leocod.training.batch import Batch, average_losses
 from leocod.training.gradients import (
@@ -38,9 +30,6 @@ from leocod.training.gradients import (
 )
 from leocod.types import Detections, Images, LabelledFrame, Step
 
-REPLAYED = 16
-"""Frames replayed at a step, in the paper: as many as arrive."""
-
 
 class StrategyOptions(Settings):
     """Options of every strategy."""
@@ -49,6 +38,10 @@ class StrategyOptions(Settings):
     """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
     updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
+    rounds: int = Field(1, ge=1)
+    """Times that each step is learnt from, with other replayed frames and another augmentation each time; it is
+    remembered once. In the paper 1. A video of minutes, which has few steps, may need some more; with too many, the
+    detector is sure of what is wrong. Training takes as many times as long."""
 
 
 class Strategy:
@@ -71,6 +64,8 @@ class Strategy:
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
         self.optimizer = torch.optim.Adam(self.weights, lr=detector.learning_rate, fused=True)
         self.loss_scale = LossScale(on=detector.precision == "float16")
+        self.show_again: Callable[[], Step] | None = None
+        """Set by a plug-in that shows the frames of a step in another way at each round."""
 
     @property
     def memory(self) -> ReplayMemory | None:
@@ -93,7 +88,8 @@ class Strategy:
     def learn(self, step: Step) -> Learned:
         began, before = time.perf_counter(), self.trained_state()
         try:
-            updates = [(len(batch.pairs), self.update(batch)) for batch in self.batches(step)]
+            batches = (batch for shown in self.rounds(step) for batch in self.batches(shown))
+            updates = [(len(batch.pairs), self.update(batch)) for batch in batches]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
@@ -102,6 +98,12 @@ class Strategy:
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
         losses, sizes = average_losses([losses for _, losses in updates]), tuple(size for size, _ in updates)
         return Learned(losses, {"train": time.perf_counter() - began}, trained_on=sizes)
+
+    def rounds(self, step: Step) -> Iterator[Step]:
+        """The step as each round shows it. A later round is made when it begins: it depends on what was learnt."""
+        yield step
+        for _ in range(1, self.options.rounds):
+            yield self.show_again() if self.show_again else step
 
     def update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser on one batch. Numbers that are not finite never reach it."""
@@ -214,87 +216,3 @@ class Strategy:
 
 
 STRATEGIES: Kind[Strategy] = Kind("strategy", "leocod.strategies", ("learn", "predict"))
-
-
-class MemoryOptions(MemorySettings, StrategyOptions):
-    """Options of every strategy that remembers frames."""
-
-    @property
-    def intake(self) -> IntakeName:
-        """Which frames may enter the memory."""
-        return self.memory_intake or ("released" if self.recipe == "released" else "all")
-
-    @property
-    def replacement(self) -> str:
-        """Who stays when a class is full."""
-        return self.memory_replacement or ("released" if self.recipe == "released" else "reservoir")
-
-
-class ReplayOptions(MemoryOptions):
-    """Options of every strategy that trains on remembered frames at each step."""
-
-    replay_per_step: int = Field(REPLAYED, ge=1)
-    """Remembered frames in one update. While there are fewer, they repeat."""
-    replay_per_class: int = Field(2, ge=1)
-    """Frames that each class may contribute to them."""
-
-
-class MemoryStrategy(Strategy):
-    """Remembers labelled frames of every step. A subclass decides what they are for."""
-
-    Options: ClassVar[type[StrategyOptions]] = MemoryOptions
-    options: MemoryOptions
-
-    def __init__(self, detector: Detector, options: MemoryOptions | None = None, *, seed: int = 0) -> None:
-        super().__init__(detector, options, seed=seed)
-        self._memory = ReplayMemory(
-            classes=len(detector.classes),
-            per_class=self.options.memory_per_class,
-            max_bytes=self.options.memory_bytes,
-            store=self.options.memory_store,
-            replacement=self.options.replacement,
-            encoding=find_encoding(self.options.memory_encoding, self.options.memory_jpeg_quality),
-            seed=seed + 1,
-        )
-
-    @property
-    def memory(self) -> ReplayMemory:
-        return self._memory
-
-    def grow(self, moved: Mapping[str, Tensor]) -> None:
-        super().grow(moved)
-        self._memory.classes = len(self.classes)
-
-    def remember(self, step: Step) -> None:
-        self.memory.add(self.select_for_memory(step))
-
-    def select_for_memory(self, step: Step) -> list[LabelledFrame]:
-        """The frames of a step that may enter the memory: labelled by a person, as many as `memory_intake` allows."""
-        return select_frames(step, self.options.intake, self.random)
-
-
-class ReplayStrategy(MemoryStrategy):
-    """Draws frames from its memory at every step. As it stands, it trains on the step and on these, by the recipe."""
-
-    Options: ClassVar[type[StrategyOptions]] = ReplayOptions
-    options: ReplayOptions
-
-    def check(self, classes: int) -> None:
-        limits = (self.options.memory_per_class, self.memory.store.limit_draw(self.options.replay_per_class))
-        known = [limit for limit in limits if limit is not None]
-        if not known:
-            return
-        each = min(known)
-        most = max(each * classes, REPLAYED)
-        if self.options.replay_per_step > most:
-            raise InvalidConfig(
-                f"strategy.replay_per_step is {self.options.replay_per_step}: it should be from 1 to {most}, "
-                f"{each} for each of {pluralize(classes, 'class')} (memory_per_class, replay_per_class)."
-            )
-
-    def sample_replay(self) -> list[LabelledFrame]:
-        """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
-        return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
-
-    def batches(self, step: Step) -> Iterator[Batch]:
-        yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())

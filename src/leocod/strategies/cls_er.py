@@ -13,7 +13,8 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.detectors.base import Detector
-from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
 from leocod.training import distributed
 from leocod.training.batch import Batch
 from leocod.types import Detections, Images, LabelledFrame, Step

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from leocod.errors import InvalidConfig
 from leocod.networks.distillation import has_logits
-from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
 from leocod.training.batch import Batch
 from leocod.training.gradients import NotFinite
 from leocod.types import LabelledFrame, LossWeights, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from leocod.strategies.base import ReplayStrategy
+from leocod.strategies.base_replay import ReplayStrategy
 from leocod.training.batch import Batch
 from leocod.types import LabelledFrame, Step
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from leocod.strategies.base import ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
 from leocod.training.batch import Batch
 from leocod.types import Step
 

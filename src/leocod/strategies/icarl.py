@@ -1,6 +1,6 @@
 """Balanced experience replay: the paper's "iCaRL (our impl.)". Despite the name, no herding and no nearest mean."""
 
-from leocod.strategies.base import ReplayStrategy
+from leocod.strategies.base_replay import ReplayStrategy
 
 
 class ICaRL(ReplayStrategy):

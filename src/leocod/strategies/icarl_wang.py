@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from leocod.strategies.base import MemoryStrategy
+from leocod.strategies.base_replay import MemoryStrategy
 from leocod.training.batch import Batch
 from leocod.types import LabelledFrame, LossWeights, Step
 

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig
-from leocod.strategies.base import MemoryOptions, MemoryStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import MemoryOptions, MemoryStrategy
 from leocod.training.batch import Batch
 from leocod.types import LossWeights, Step
 

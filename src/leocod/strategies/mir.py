@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
-from leocod.strategies.base import REPLAYED, ReplayOptions, ReplayStrategy, StrategyOptions
+from leocod.strategies.base import StrategyOptions
+from leocod.strategies.base_replay import REPLAYED, ReplayOptions, ReplayStrategy
 from leocod.training.batch import Batch
 from leocod.types import LabelledFrame, Step
 
