@@ -251,13 +251,6 @@ def test_a_config_cannot_be_changed() -> None:
         config.seed = 3
 
 
-@pytest.mark.parametrize(
-    "file", sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")), ids=lambda file: file.stem
-)
-def test_every_config_that_we_give_can_be_followed(file: Path) -> None:
-    assert load_config(file).to_yaml()
-
-
 def test_what_nothing_depends_on_may_change_while_a_run_goes_on() -> None:
     other = load(
         *("checkpoint.every=7", "checkpoint.keep=1", "record.detections=3", "sinks=[jsonl]"),

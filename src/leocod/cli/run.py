@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 def run(
     config: Annotated[
-        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
+        Path | None,
+        typer.Argument(
+            metavar="[CONFIG.yaml]",
+            help="A config file; without one, the quickstart. "
+            "With leocod come egoobjects.yaml, first_edition.yaml, oak.yaml and standard.yaml.",
+        ),
     ] = None,
     benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,

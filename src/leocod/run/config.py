@@ -20,6 +20,7 @@ from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, SinkChoice, StrategyChoice, validate
+from leocod.run.config_file import read_config_file
 from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
 from leocod.run.plugin import lay
@@ -178,7 +179,7 @@ RENAMED = {
 
 def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """A config from a YAML file, or from the embedded quickstart when there is none, with overrides laid over it."""
-    return load_mapping(reduce(lay, [read_yaml(file) if file else load_quickstart(), *overrides], {}))
+    return load_mapping(reduce(lay, [read_config_file(file) if file else load_quickstart(), *overrides], {}))
 
 
 def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
@@ -194,7 +195,7 @@ def load_successor_config(
     layers: list[Mapping[str, Any]] = [
         {"earlier_run": str(earlier.path), "new_labels_since": None, "classes": "open", "diagnosis": None}
     ]
-    layers += [read_yaml(file)] if file else []
+    layers += [read_config_file(file)] if file else []
     return load_mapping(reduce(lay, [*layers, *overrides], before))
 
 
