@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leocod.cli.options import Device, Override, PlugIn, drop_missing
-from leocod.cli.terminal import console, errors, say
+from leocod.cli.terminal import announce_start, console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def run(
     Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
     Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
     """
+    announce_start()
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
         {"seed": seed, "device": device, "threads": threads},
