@@ -234,6 +234,23 @@ def test_asked_twice_it_ends_without_saving_and_goes_on_the_same(whole, tmp_path
     assert digests(tmp_path / "run") == whole()
 
 
+def test_killed_between_checkpoints_by_time_it_goes_on_the_same(whole, tmp_path):
+    class Kills(BaseSink):
+        def __call__(self, event):
+            if isinstance(event, StepArrived) and event.step == 1:
+                raise KeyboardInterrupt
+
+    # Every step takes longer than that.
+    by_time = configured("checkpoint.every=100", "checkpoint.minutes=1.0e-9")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(by_time, tmp_path / "run", [Kills()])
+    assert saved_steps(tmp_path / "run") == [0]
+    resume_experiment(by_time, tmp_path / "run")
+
+    assert digests(tmp_path / "run") == whole()
+
+
 def test_a_source_that_is_away_ends_it_with_a_checkpoint_of_all_that_it_learnt(whole, tmp_path, monkeypatch):
     moment = Wander.frames_of
 

@@ -169,7 +169,10 @@ def _resume(config: ExperimentConfig, path: Path) -> Results | None:
     if read_finished(directory) is not None:
         say(f"{path} has finished already: nothing is left to do.")
     elif not any(directory.checkpoints.glob("*")):
-        say(f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps.")
+        say(
+            f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps, and "
+            "every `checkpoint.minutes` minutes."
+        )
     with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
         return resume_experiment(config, found.path)
 

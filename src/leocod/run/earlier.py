@@ -27,7 +27,10 @@ def read_newest_state(directory: RunDirectory) -> tuple[Path, dict[str, Any]]:
     """The newest checkpoint of a run, and what it holds."""
     found = read_newest_checkpoint(directory.checkpoints)
     if found is None:
-        raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
+        raise InvalidRun(
+            f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps, or "
+            "`checkpoint.minutes` minutes."
+        )
     return found
 
 

@@ -90,7 +90,8 @@ def read_run(path: Path) -> LoadedWeights:
     newest = read_newest_checkpoint(RunDirectory.open(path).checkpoints)
     if newest is None:
         raise InvalidRun(
-            f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps."
+            f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps, or "
+            "`checkpoint.minutes` minutes."
         )
     return read_checkpoint(*newest)
 
