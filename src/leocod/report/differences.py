@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leocod.evaluation.results import MetricWords
-from leocod.report.comparison import ALL_PAIRS, compare, explain_obstacle, pair_kinds
+from leocod.report.comparison import ALL_PAIRS, compare, explain_obstacle, judge, pair_kinds
 from leocod.report.kinds import Kind
 from leocod.report.page import Grid, Section
 from leocod.text import list_some
@@ -49,7 +49,7 @@ def _judge(first: Kind, second: Kind, metric: str, words: MetricWords, obstacle:
     if obstacle:
         return f"not comparable: {obstacle}"
     difference = compare(first, second, metric, words)
-    return "–" if difference is None else difference.verdict
+    return "–" if difference is None else judge(difference)
 
 
 def _find_obstacle(first: Kind, second: Kind) -> str | None:
