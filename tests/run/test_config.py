@@ -27,6 +27,8 @@ def test_without_a_file_it_is_the_quickstart() -> None:
     assert (config.benchmark.name, config.detector.name, config.strategy.name) == ("wander", "tiny", "icarl")
     assert config.labels.per_step == 4
     assert config.efficient_cls is not None
+    # A first look should show where the detector began.
+    assert config.evaluate.start
     assert config.benchmark.options.model_dump()["steps"] == load_quickstart()["benchmark"]["steps"]
 
 
