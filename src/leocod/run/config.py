@@ -187,6 +187,16 @@ def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> 
     return load_mapping(reduce(lay, overrides, upgrade(read_yaml(file), file)))
 
 
+OF_DETECTORS = ("detector", "device", "precision", "frames_at_once")
+"""Keys of a config that a detector alone needs."""
+
+
+def load_detector_config(values: Mapping[str, Any], where: object) -> ExperimentConfig:
+    """Of the config of a run only what its detector needs: the modules of other parts may be elsewhere."""
+    upgraded = upgrade(values, where)
+    return load_mapping({key: upgraded[key] for key in OF_DETECTORS if key in upgraded})
+
+
 def load_successor_config(
     earlier: RunDirectory, file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()
 ) -> ExperimentConfig:

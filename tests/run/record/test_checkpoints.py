@@ -16,6 +16,7 @@ class Counter:
 
     def __init__(self) -> None:
         self.steps = 0
+        self.deployed_detector = object()
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps, "weights": torch.arange(3)}

@@ -81,6 +81,7 @@ class Checkpoints(BaseSink):
         return self.minutes is not None and self._clock() - self._saved_at >= 60 * self.minutes
 
     def _state(self, step: int, finished: bool) -> dict[str, Any]:
+        learner = self.learner.state_dict()
         return {
             "step": step,
             "finished": finished,
@@ -88,7 +89,8 @@ class Checkpoints(BaseSink):
             "steps": self._started.steps if self._started else 0,
             "known_classes": self._list_known_classes(),
             "config": self.config,
-            "learner": self.learner.state_dict(),
+            "learner": learner,
+            "deployed": _name_deployed(self.learner, learner),
             "stream": dict(self._stream_state),
             "sinks": {name: sink.state_dict() for name, sink in self.sinks.items()},
             "torch_random": torch.get_rng_state(),
@@ -98,3 +100,17 @@ class Checkpoints(BaseSink):
     def _list_known_classes(self) -> list[str] | None:
         known = self._started.known_classes if self._started else None
         return None if known is None else list(known)
+
+
+def _name_deployed(learner: Any, state: Mapping[str, Any]) -> str | None:
+    """The entry of a learner's state that holds its deployed detector: that of the attribute with the same name.
+
+    None: the learner keeps it elsewhere, and only the learner finds it again.
+    """
+    deployed = learner.deployed_detector
+    while learner is not None:
+        for name in state:
+            if getattr(learner, name, None) is deployed:
+                return name
+        learner = getattr(learner, "learner", None)
+    return None
