@@ -27,7 +27,7 @@ def test_commands_that_load_torch_say_at_once_that_they_have_begun(
 
     result = leocod(*command)
 
-    assert result.stdout == "Starting: PyTorch is loaded.\n"
+    assert result.stdout == "Starting. PyTorch takes a moment to load.\n"
     assert mistake in result.stderr
 
 

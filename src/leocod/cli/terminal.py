@@ -24,7 +24,7 @@ def announce_start() -> None:
     """Say at once that the command has begun, where torch must be imported first: a busy machine needs long for it."""
     # Of several processes that train as one, the first one speaks.
     if "torch" not in sys.modules and os.environ.get("RANK", "0") == "0":
-        say("Starting: PyTorch is loaded.")
+        say("Starting. PyTorch takes a moment to load.")
 
 
 @contextmanager
