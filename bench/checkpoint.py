@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness import ROOT, arguments, in_turn, record, table
+from harness import arguments, in_turn, record, table
 
 from leocod.events import RunStarted, StepArrived, StepFinished, StepLearned
 from leocod.run.config import load_config
@@ -28,7 +28,7 @@ def main() -> None:
     options = arguments(__doc__, rounds=20, every=10, filling=60)
     needed = options.filling + (options.rounds + 1) * options.every
     changes = [parse_override(f"threads={options.threads}"), parse_override(f"benchmark.steps={needed}")]
-    experiment = build(load_config(ROOT / "configs" / "standard.yaml", changes))
+    experiment = build(load_config(Path("standard.yaml"), changes))
     learner, steps = experiment.learner, experiment.stream.steps()
     for step in islice(steps, options.filling):
         learner.learn(step)

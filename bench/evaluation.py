@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def scoring(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Spre
 def running(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Spread]]:
     """An evaluation of the standard world, its scoring alone, and a step, once the memory has filled; and shares."""
     layers = [parse_override(f"threads={options.threads}"), parse_override(f"evaluate.frames={options.test_frames}")]
-    experiment = build(load_config(ROOT / "configs" / "standard.yaml", layers))
+    experiment = build(load_config(Path("standard.yaml"), layers))
     learner, evaluator, steps = experiment.learner, experiment.evaluator, experiment.stream.steps()
     for step in islice(steps, options.filling):
         learner.learn(step)

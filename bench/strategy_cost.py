@@ -49,7 +49,7 @@ def measured(layer: dict[str, object], *, uncounted: int, counted: int, seed: in
 def config(name: str, layer: dict[str, object], seed: int) -> ExperimentConfig:
     """The standard world with a strategy, whose boundaries, if it has any, come early."""
     options = {"boundary_every": BOUNDARY} if "boundary_every" in STRATEGIES.find(name).Options.model_fields else {}
-    return load_config(Path("configs/standard.yaml"), [layer, {"strategy": {"name": name, **options}, "seed": seed}])
+    return load_config(Path("standard.yaml"), [layer, {"strategy": {"name": name, **options}, "seed": seed}])
 
 
 def main() -> None:

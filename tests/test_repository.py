@@ -24,7 +24,7 @@ def test_every_module_has_its_test(module: Path) -> None:
     assert (ROOT / "tests" / inside.parent / f"test_{inside.name}").is_file()
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", sorted((SOURCE / "run" / "configs").glob("*.yaml")), ids=lambda file: file.name)
 def test_every_config_loads(file: Path) -> None:
     load_config(file)
 
@@ -73,10 +73,10 @@ def test_no_file_speaks_of_the_machine_it_was_written_on() -> None:
             "Makefile",
             ".ci/*",
             ".*.yaml",
-            "configs/*",
             "docs/**/*.md",
             "docs/*.ipynb",
             "src/**/*.py",
+            "src/**/*.yaml",
         )
         for file in ROOT.glob(pattern)
         if file.is_file()

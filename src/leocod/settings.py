@@ -18,6 +18,11 @@ class Settings(BaseModel):
         extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
     )
 
+    @classmethod
+    def has_option(cls, key: str) -> bool:
+        """Whether a key can stand here."""
+        return key in cls.model_fields
+
 
 def list_leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """Every value that is no mapping, with the keys that lead to it."""

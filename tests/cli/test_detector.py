@@ -1,3 +1,4 @@
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -110,3 +111,79 @@ def test_bad_input_is_one_clear_line_and_nothing_is_written(
     arguments: tuple[str, ...], message: str, refused: Callable[..., str]
 ) -> None:
     assert message in refused(*arguments)
+
+
+OWN_PARTS = """
+from leocod import Incremental, Tiny
+
+class Mine(Incremental):
+    pass
+
+class Hides(Incremental):
+    @property
+    def deployed_detector(self):
+        return self.hidden
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.hidden = self.detector.clone()
+
+class MyTiny(Tiny):
+    pass
+"""
+
+
+@pytest.fixture
+def run_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Makes a run with parts from a module, which is nowhere to be found afterwards."""
+
+    def run(*arguments: str) -> Path:
+        (tmp_path / "modules").mkdir()
+        (tmp_path / "modules" / "parts_of_mine.py").write_text(OWN_PARTS)
+        with monkeypatch.context() as patched:
+            patched.syspath_prepend(tmp_path / "modules")
+            done = CliRunner().invoke(app, ["run", *SMALL, *arguments, "--out", str(tmp_path / "own")])
+        assert done.exit_code == 0, done.output
+        monkeypatch.delitem(sys.modules, "parts_of_mine")
+        return tmp_path / "own"
+
+    return run
+
+
+@pytest.mark.parametrize("plugin", ["efficient_cls", "none"])
+def test_a_run_is_used_without_the_module_of_its_strategy(
+    plugin: str, leocod: Callable[..., Result], run_elsewhere: Callable[..., Path], photos: Path
+) -> None:
+    run = run_elsewhere("--strategy", "parts_of_mine:Mine", "--plugin", plugin)
+
+    predicted = leocod("predict", str(run), str(photos), "--out", "out")
+    exported = leocod("export", str(run), "--format", "safetensors", "--out", "own.safetensors")
+
+    assert (predicted.exit_code, predicted.stderr) == (0, "")
+    assert Path("out/detections.json").is_file()
+    assert (exported.exit_code, exported.stderr) == (0, "")
+    assert Path("own.safetensors").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        # Only this strategy knows which detector it deploys.
+        (("--strategy", "parts_of_mine:Hides", "--plugin", "none"), "strategy 'parts_of_mine:Hides'"),
+        (("--set", "detector={name: parts_of_mine:MyTiny, weights: null}"), "detector 'parts_of_mine:MyTiny'"),
+    ],
+)
+def test_a_module_that_a_run_cannot_do_without_is_named(
+    arguments: tuple[str, ...],
+    part: str,
+    leocod: Callable[..., Result],
+    run_elsewhere: Callable[..., Path],
+    photos: Path,
+) -> None:
+    run = run_elsewhere(*arguments)
+
+    result = leocod("predict", str(run), str(photos), "--out", "out")
+
+    assert result.exit_code == 2
+    assert f"No module 'parts_of_mine' (for the {part})." in result.stderr
+    assert not Path("out").exists()

@@ -55,13 +55,13 @@ def test_a_folder_stands_for_the_runs_in_it_and_each_is_there_once(
     result = leocod("report", "runs", "runs/a-seed9")
 
     assert result.exit_code == 0
-    assert result.stdout == "Report: report.html\n"
+    assert result.stdout == "a: FAP –, 2 seeds.\nReport: report.html\n"
     assert result.stderr == "Left out, not finished: a-seed11.\n"
     page = (tmp_path / "report.html").read_text()
     assert "<h1>a: 2 seeds</h1>" in page
     assert "seeds 9, 10." in page
     # An earlier report is not lost.
-    assert leocod("report", "runs").stdout == "Report: report-2.html\n"
+    assert leocod("report", "runs").stdout.splitlines()[-1] == "Report: report-2.html"
 
 
 def test_a_folder_in_which_nothing_has_finished_is_refused(leocod: Callable[..., Result], tmp_path: Path) -> None:

@@ -37,3 +37,15 @@ def test_every_example_of_an_own_part_is_on_a_page(example: Path) -> None:
 @pytest.mark.parametrize("file", ["mkdocs.yml", "docs/assets/site.css"])
 def test_the_site_names_no_other_host(file: str) -> None:
     assert "://" not in (ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_lists_and_code_inside_a_list_are_indented_for_the_site(page: Path) -> None:
+    """A code host takes two columns for a level; Python-Markdown, which builds the site, takes only four."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+    nested = re.findall(r"^ {1,3}(?:[-*]|\d+\.) .*", text, flags=re.MULTILINE)
+    code = re.findall(r"^\n {5,7}[^ -].*", text, flags=re.MULTILINE)
+    unended = re.findall(r"^ {8}.*\n[-*] .*", text, flags=re.MULTILINE)
+
+    assert nested + code + unended == []

@@ -23,7 +23,7 @@ from leocod.run.config import load_config
 from leocod.types import Detections, Labels
 
 SMALL = (
-    *("--steps", "4", "--evaluate-every", "2", "--threads", "1"),
+    *("--steps", "4", "--evaluate-every", "2", "--set", "evaluate.start=false", "--threads", "1"),
     *("--set", "benchmark={width: 64, height: 48, places: 2, instances: 5}"),
     *("--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"),
 )

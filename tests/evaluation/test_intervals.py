@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from leocod.evaluation.intervals import (
+    Difference,
     Interval,
     find_t_quantile,
     measure_crossed,
@@ -120,3 +121,11 @@ def test_the_other_sign_turns_the_interval_round() -> None:
     assert Interval(-1.0, 3.0).flip() == Interval(-3.0, 1.0)
     assert (Interval(0.1, 1.0).is_above, Interval(0.0, 1.0).is_above) == (True, False)
     assert (Interval(-1.0, -0.1).is_below, Interval(-1.0, 0.0).is_below) == (True, False)
+
+
+def test_a_difference_the_other_way_round_has_the_other_sign_everywhere() -> None:
+    difference = Difference((1.0, 3.0), Interval(-0.5, 4.5))
+
+    assert difference.mean == 2.0
+    assert difference.flip() == Difference((-1.0, -3.0), Interval(-4.5, 0.5))
+    assert Difference((1.0,), None).flip().interval is None

@@ -24,7 +24,7 @@ SMALLEST = (
     "detector={weights: null, short_side: 48, regions: 16, proposals: 24}",
     "strategy.replay_per_step=3",
     "labels.per_step=1",
-    "evaluate={every: 2}",
+    "evaluate={every: 2, start: false}",
     "checkpoint={every: 2}",
 )
 

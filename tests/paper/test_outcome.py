@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from leocod.paper.outcome import Difference, Outcome, RowRuns, Verdict, spread
+from leocod.evaluation.intervals import Difference
+from leocod.paper.outcome import Outcome, RowRuns, Verdict, spread
 from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord
 from leocod.paper.table import Row, Table

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from leocod.evaluation.intervals import Interval
-from leocod.report.comparison import Difference, compare, explain_obstacle
+from leocod.evaluation.intervals import Difference, Interval
+from leocod.report.comparison import compare, explain_obstacle, judge
 from leocod.report.kinds import Kind, group_runs
 from leocod.report.reading import Run
 
@@ -35,7 +35,7 @@ def load_kind(a_run: MakeRun, name: str, seeds: int = 1, **changed: Any) -> Kind
     ],
 )
 def test_a_verdict_is_in_plain_words(by_seed: tuple[float, ...], interval: Interval | None, verdict: str) -> None:
-    assert Difference(by_seed, interval).verdict == verdict
+    assert judge(Difference(by_seed, interval)) == verdict
 
 
 def test_where_lower_is_better_a_lower_figure_is_better(a_run: MakeRun) -> None:
@@ -45,7 +45,7 @@ def test_where_lower_is_better_a_lower_figure_is_better(a_run: MakeRun) -> None:
     difference = compare(other, base, "forgetting", base.first.results.words("forgetting"))
 
     assert difference is not None
-    assert difference.by_seed == (2.0,)
+    assert difference.by_run == (2.0,)
 
 
 def test_classes_that_gain_differently_widen_the_interval(a_run: MakeRun) -> None:

@@ -192,7 +192,8 @@ def test_two_runs_stand_side_by_side(a_run: MakeRun, tmp_path: Path) -> None:
 
     assert "2 runs side by side" in words
     assert "120 345 46 min 15 s 1.2 MB 812.3 MB 12 min 34 s" in words
-    assert "plugged against bare better by 11.1, one seed: no interval" in words
+    compared = "plugged (with Efficient-CLS) against bare (without Efficient-CLS)"
+    assert f"{compared} better by 11.1, one seed: no interval" in words
     assert "30.1 25.2 9.9" in words
     assert "41.2 33.5 −6.8" in words
     # Six figures, and the heat map twice.
@@ -222,7 +223,8 @@ def test_runs_that_differ_only_in_the_seed_are_one_row_with_mean_and_spread(page
 def test_differences_between_kinds_are_said_in_words(page_of_seeds: str) -> None:
     words = words_of(page_of_seeds)
 
-    assert re.search(r"Compared FAP plugged against bare (undecided: )?better by 3\.0 \(\S+ to \S+\), 3 seeds", words)
+    compared = re.escape("plugged (with Efficient-CLS) against bare (without Efficient-CLS)")
+    assert re.search(rf"Compared FAP {compared} (undecided: )?better by 3\.0 \(\S+ to \S+\), 3 seeds", words)
 
 
 def test_seeds_of_one_kind_have_a_page_of_their_own(a_run: MakeRun, tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_of_many_runs_the_tables_have_all_and_the_figures_the_first(
         "Figures and sample frames show the first 2 of 6 rows, in the order of the command; tables have all." in words
     )
     assert "All are compared with the first, run0: name another run first to compare with that one." in words
-    assert all(f"run{number} against run0" in words for number in range(1, 6))
+    assert all(f"run{number} (strategy{number}) against run0 (strategy0)" in words for number in range(1, 6))
     assert "AP50 by class over time, run1" in page
     assert "AP50 by class over time, run2" not in page
     assert page.count("<h3>run") == 2 + 3 * 2

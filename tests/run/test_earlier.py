@@ -32,7 +32,7 @@ SMALLEST = (
     "detector={weights: null, short_side: 32, regions: 8, proposals: 12}",
     "efficient_cls={score_threshold: 0.2}",
     "labels.per_step=2",
-    "evaluate.every=2",
+    "evaluate={every: 2, start: false}",
     "checkpoint.every=1",
 )
 

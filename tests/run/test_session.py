@@ -32,7 +32,7 @@ SMALLEST = (
     "detector={weights: null, short_side: 32, regions: 8, proposals: 12}",
     "efficient_cls={score_threshold: 0.2, watch_steps: 1}",
     "labels.per_step=2",
-    "evaluate.every=2",
+    "evaluate={every: 2, start: false}",
     "checkpoint.every=1",
     "threads=1",
 )
@@ -230,6 +230,23 @@ def test_asked_twice_it_ends_without_saving_and_goes_on_the_same(whole, tmp_path
         run_experiment(configured(), tmp_path / "run", [Asks()])
     assert saved_steps(tmp_path / "run") == [0]
     resume_experiment(configured(), tmp_path / "run")
+
+    assert digests(tmp_path / "run") == whole()
+
+
+def test_killed_between_checkpoints_by_time_it_goes_on_the_same(whole, tmp_path):
+    class Kills(BaseSink):
+        def __call__(self, event):
+            if isinstance(event, StepArrived) and event.step == 1:
+                raise KeyboardInterrupt
+
+    # Every step takes longer than that.
+    by_time = configured("checkpoint.every=100", "checkpoint.minutes=1.0e-9")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(by_time, tmp_path / "run", [Kills()])
+    assert saved_steps(tmp_path / "run") == [0]
+    resume_experiment(by_time, tmp_path / "run")
 
     assert digests(tmp_path / "run") == whole()
 

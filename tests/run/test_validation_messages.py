@@ -36,6 +36,10 @@ def test_inner_keys_are_named_in_full() -> None:
     assert complaint({"maybe": {"shar": 1}}, "outer") == "outer.maybe.shar: unknown key. Did you mean 'share'?"
 
 
+def test_a_key_that_stands_one_level_deeper_is_named_in_full() -> None:
+    assert complaint({"share": 1}) == "share: unknown key. Did you mean 'inner.share' or 'maybe.share'?"
+
+
 def test_the_whole_range_is_told() -> None:
     assert complaint({"inner": {"share": 2}}) == "inner.share is 2: it should be at least 0 and less than 1."
 

@@ -65,6 +65,7 @@ def test_evaluations_and_the_end_of_the_bar_are_shown(events: list[Event], conso
     assert "2/2" in shown(console)
     assert "AP50 50.0" in shown(console)
     assert "2 labels" in shown(console)
+    assert "writing the report" in shown(console)
 
 
 def test_what_is_found_on_earlier_test_frames_is_shown_beside(console: Console) -> None:

@@ -15,8 +15,10 @@ from safetensors.torch import save_file
 from leocod.detectors.tiny import Tiny, TinyOptions, build_tiny
 from leocod.errors import InvalidData, InvalidRun
 from leocod.events import RunFinished, RunStarted, StepFinished
+from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.run.record.checkpoints import Checkpoints
+from leocod.strategies.cls_er import CLSER
 from leocod.strategies.incremental import Incremental
 from leocod.types import Step
 from leocod.weights.saved import read_checkpoint, read_run, read_safetensors, read_weights, save_weights
@@ -107,6 +109,23 @@ def test_a_run_with_the_plug_in_gives_its_slow_learner(
     slow, fast = (one.state_dict()["weights"]["rpn.head.cls_logits.bias"] for one in learners)
     assert not torch.equal(slow, fast)
     assert torch.equal(loaded.tensors["rpn.head.cls_logits.bias"], slow)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_strategy_that_deploys_another_detector_than_it_trains_gives_that_one(
+    is_old: bool, tmp_path: Path, a_detector: Callable[..., Tiny], a_step: Callable[..., Step]
+) -> None:
+    learner = CLSER(a_detector())
+    learner.stable.follow(a_detector(seed=5), keep=0.0)
+    path, state = read_newest_checkpoint(a_run(tmp_path, learner) / "checkpoints") or pytest.fail("no checkpoint")
+    if is_old:
+        del state["deployed"]
+
+    loaded = read_checkpoint(path, state)
+
+    name = "rpn.head.cls_logits.weight"
+    assert not torch.equal(learner.detector.state_dict()["weights"][name], loaded.tensors[name])
+    assert torch.equal(learner.stable.state_dict()["weights"][name], loaded.tensors[name])
 
 
 def test_a_directory_that_is_no_run_and_a_run_without_a_checkpoint_are_told(tmp_path: Path) -> None:

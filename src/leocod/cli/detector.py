@@ -33,22 +33,22 @@ def predict(
     from leocod.export.predict import check_source, make_progress
     from leocod.export.predict import predict as write_predictions
     from leocod.files.run_directory import RunDirectory, find_free_path, refuse_if_taken
-    from leocod.run.experiment import load_learner
+    from leocod.run.experiment import load_detector
 
     directory = RunDirectory.open(run_directory)
     check_source(source)
     target = out or find_free_path(directory.path / "predictions" / source.resolve().stem)
     refuse_if_taken(target)
-    learner, classes = load_learner(directory, device)
-    note = directory.describe_progress(), _describe_limit(learner.deployed_detector, threshold)
+    detector = load_detector(directory, device)
+    note = directory.describe_progress(), _describe_limit(detector, threshold)
     for line in filter(None, note):
         say(f"leocod: {line}", errors)
     with make_progress(console) as progress:
         summary = write_predictions(
             source,
             target,
-            learner.predict,
-            classes,
+            detector.predict,
+            detector.classes,
             threshold=threshold,
             track=lambda predicted, total: progress.track(predicted, total=total),
             tell=say,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from leocod.cli.options import Device, Override, PlugIn, drop_missing
-from leocod.cli.terminal import say
+from leocod.cli.terminal import announce_start, say
 from leocod.errors import InvalidConfig
 
 
@@ -48,6 +48,7 @@ def live(
     Without arguments it shows the built-in world, so that it can be tried with nothing. Everything is kept in the run
     directory: `leocod live --run DIR` goes on where it was, `leocod export DIR` writes the detector.
     """
+    announce_start()
     try:
         from leocod.live.run import is_begun, load_live_config, serve
     except ImportError as error:

@@ -31,7 +31,7 @@ Benchmark = Annotated[
     str | None,
     typer.Option(
         metavar="wander|CONFIG.yaml",
-        help="The built-in world, or a config with data of your own. "
+        help="The built-in world, or a config of `leocod run`, such as oak.yaml. "
         "By default the table's: for the paper's tables the built-in world.",
     ),
 ]

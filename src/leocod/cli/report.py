@@ -25,14 +25,20 @@ def report(
     """Write the report of a run again, or of several runs side by side.
 
     Runs that differ only in their seed are one line and one row, with mean and spread. Differences come with their
-    interval over the seeds that both have.
+    interval over the seeds that both have. What the report comes to is printed, too.
     """
+    from leocod.files.atomic import write_text
     from leocod.files.run_directory import find_free_path
-    from leocod.report.report import write_report
+    from leocod.report.report import load_kinds, render
+    from leocod.report.verdict import tell_verdict
 
     found = _find_finished(runs)
     file = out or (found[0] / "report.html" if len(found) == 1 else find_free_path(Path("report.html")))
-    say(f"Report: {write_report(found, file)}")
+    kinds = load_kinds(found)
+    write_text(file, render(kinds))
+    for line in tell_verdict(kinds):
+        say(line)
+    say(f"Report: {file}")
 
 
 def _find_finished(paths: Sequence[Path]) -> list[Path]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leocod.cli.options import Device, Override, PlugIn, drop_missing
-from leocod.cli.terminal import console, errors, say
+from leocod.cli.terminal import announce_start, console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
 
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 def run(
     config: Annotated[
-        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="A config file; without one, the quickstart.")
+        Path | None,
+        typer.Argument(
+            metavar="[CONFIG.yaml]",
+            help="A config file; without one, the quickstart. "
+            "With leocod come egoobjects.yaml, first_edition.yaml, oak.yaml and standard.yaml.",
+        ),
     ] = None,
     benchmark: Annotated[str | None, typer.Option(help="What to learn from; see `leocod list`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The network; see `leocod list`.")] = None,
@@ -66,6 +71,7 @@ def run(
     Without arguments this is the quickstart: a short stretch of the built-in world, the tiny detector, replay with
     Efficient-CLS, 4 of 16 frames labelled. Defaults, config file, options, --set: the last one wins.
     """
+    announce_start()
     layers: list[dict[str, Any]] = [
         {"benchmark": benchmark, "detector": detector, "strategy": strategy},
         {"seed": seed, "device": device, "threads": threads},
@@ -163,7 +169,10 @@ def _resume(config: ExperimentConfig, path: Path) -> Results | None:
     if read_finished(directory) is not None:
         say(f"{path} has finished already: nothing is left to do.")
     elif not any(directory.checkpoints.glob("*")):
-        say(f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps.")
+        say(
+            f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps, and "
+            "every `checkpoint.minutes` minutes."
+        )
     with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
         return resume_experiment(config, found.path)
 

@@ -153,7 +153,7 @@ def _plan_responses(target: str, seeds: str | None, overrides: Sequence[str], ce
     if target != "wander" and not _is_config(target):
         raise InvalidConfig(
             f"--responses runs a detector on '{target}': write a config file that names both, such as "
-            f"configs/standard.yaml, and give that in place of the name."
+            f"standard.yaml, and give that in place of the name."
         )
     # The benchmark's own options by their names in a config.
     short = [f"benchmark.{text.removeprefix('benchmark.')}" for text in overrides]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,6 +18,13 @@ def say(line: str, where: Console = console) -> None:
     from leocod.text import one_line
 
     where.print(one_line(line), markup=False, soft_wrap=True)
+
+
+def announce_start() -> None:
+    """Say at once that the command has begun, where torch must be imported first: a busy machine needs long for it."""
+    # Of several processes that train as one, the first one speaks.
+    if "torch" not in sys.modules and os.environ.get("RANK", "0") == "0":
+        say("Starting. PyTorch takes a moment to load.")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -40,6 +41,24 @@ class Interval(NamedTuple):
     def flip(self) -> Interval:
         """The interval of the same difference with the other sign."""
         return Interval(-self.high, -self.low)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much higher something is than something else, in the runs that both have; never without a run."""
+
+    by_run: tuple[float, ...]
+    interval: Interval | None
+    """Of the mean; None where nothing tells how well it is known."""
+
+    @property
+    def mean(self) -> float:
+        """Over the runs."""
+        return float(np.mean(self.by_run))
+
+    def flip(self) -> Difference:
+        """With the other sign."""
+        return Difference(tuple(-value for value in self.by_run), self.interval and self.interval.flip())
 
 
 class Error(NamedTuple):

@@ -10,16 +10,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image as PillowImage
 
-from leocod.detectors.base import Detector
 from leocod.errors import InvalidData
 from leocod.export.comparison import Comparison, compare_detections
 from leocod.export.formats import ExportInput, Format, check_installed, find_format, read, write
 from leocod.export.predict import check_source, read_images
 from leocod.files.atomic import replace
+from leocod.files.documents import read_yaml
 from leocod.files.run_directory import RunDirectory
 from leocod.networks.base import BaseDetector, ReportingLimits
-from leocod.run.config import load_run_config
-from leocod.run.experiment import load_learner
+from leocod.run.config import load_detector_config
+from leocod.run.experiment import load_detector
 from leocod.types import Image
 
 ENDINGS: dict[Format, tuple[str, ...]] = {
@@ -48,8 +48,10 @@ def export(run: Path, kind: str, out: Path | None = None, pictures: Path | None 
 
 def write_compared(directory: RunDirectory, kind: Format, file: Path, compared_on: Sequence[Image]) -> Comparison:
     """Write the detector of a run as a file, if both find the same in these pictures."""
-    detector = load_detector(directory)
-    exported = ExportInput(detector, load_run_config(directory.config), example=_resize(compared_on[0]))
+    # In float32, which files compute with, whatever it learnt in.
+    detector = load_detector(directory, "cpu").to("cpu")
+    config = load_detector_config(read_yaml(directory.config), directory.config)
+    exported = ExportInput(detector, config, example=_resize(compared_on[0]))
     file.parent.mkdir(parents=True, exist_ok=True)
     # With the ending of its format, by which some readers know it.
     with TemporaryDirectory(dir=file.parent, prefix=".export-") as folder:
@@ -68,12 +70,6 @@ def write_compared(directory: RunDirectory, kind: Format, file: Path, compared_o
         copymode(directory.config, temporary)
         replace(temporary, file)
     return comparison
-
-
-def load_detector(directory: RunDirectory) -> Detector:
-    """The deployed detector of the newest checkpoint: the slow learner where there is one."""
-    # In float32, which files compute with, whatever it learnt in.
-    return load_learner(directory, "cpu")[0].deployed_detector.to("cpu")
 
 
 def _check_name(file: Path, kind: Format) -> None:

@@ -47,7 +47,7 @@ class ExportInput:
 
     detector: Detector
     config: ExperimentConfig
-    """The config of the detector's run."""
+    """The config of the detector's run, or of that what the detector needs."""
     example: Image
     """Any picture. A graph is traced with it, and works for pictures of any size."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from leocod.evaluation.intervals import Difference
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.columns import find_column
-from leocod.paper.outcome import Comparison, Difference, Outcome, RowRuns, Verdict
+from leocod.paper.outcome import Comparison, Outcome, RowRuns, Verdict
 from leocod.paper.table import DATASETS, Dataset, Row, Table
 from leocod.paper.verdicts import TIE, Word
 from leocod.report.page import format_points

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from leocod.evaluation.intervals import SIGNS, Interval, measure_paired, measure_single, subtract_by_class
+from leocod.evaluation.intervals import SIGNS, Difference, measure_paired, measure_single, subtract_by_class
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
 from leocod.paper.columns import find_column
@@ -66,24 +66,6 @@ class RowRuns:
         for (seed, _), value in self.values(metric).items():
             groups[seed if self.row.selections else None].append(value)
         return spread(groups.values())
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How much higher one row is than another, or one such difference than another one; never without a run."""
-
-    by_run: tuple[float, ...]
-    """In the runs that all the rows have."""
-    interval: Interval | None
-    """Of the mean. The paper's own figures have none."""
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.by_run))
-
-    def flip(self) -> Difference:
-        """With the other sign."""
-        return Difference(tuple(-value for value in self.by_run), self.interval and self.interval.flip())
 
 
 @dataclass(frozen=True)
@@ -142,7 +124,8 @@ class Outcome:
     def subtract(self, metric: str, *rows: str, signs: Sequence[float] = SIGNS) -> Difference | None:
         """How much higher the first row is than the second, and how much more so than the third than the fourth.
 
-        Other signs make other sums of the rows. None where no run is in all the rows.
+        Other signs make other sums of the rows. None where no run is in all the rows. The paper's own figures have no
+        interval.
         """
         signs = signs[: len(rows)]
         values = [self.rows[key].values(metric) for key in rows]

@@ -10,11 +10,11 @@ from typing import Any
 
 from leocod.errors import InvalidConfig, RunExists
 from leocod.files.atomic import write_text
-from leocod.files.documents import read_yaml
 from leocod.paper.cells import Cell, build_cells, keep_place
 from leocod.paper.record import RunRecord, read_runs
 from leocod.paper.table import Row, Table
 from leocod.run.config import describe_changes, load_mapping, load_run_config
+from leocod.run.config_file import read_config_file
 from leocod.run.layers import overlay
 
 STANDARD: Mapping[str, Any] = {
@@ -120,11 +120,11 @@ def load_benchmark(chosen: str, overrides: Sequence[Mapping[str, Any]]) -> dict[
     if chosen == "wander":
         values = dict(STANDARD)
     elif (file := Path(chosen)).suffix in (".yaml", ".yml"):
-        values = read_yaml(file)
+        values = read_config_file(file)
     else:
         raise InvalidConfig(
             f"--benchmark is '{chosen}': it should be wander, the built-in benchmark, or a config file that says where "
-            "the data are, such as configs/oak.yaml."
+            "the data are, such as oak.yaml."
         )
     for layer in overrides:
         values = overlay(values, layer)

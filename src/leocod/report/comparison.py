@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
-from statistics import fmean
 
-from leocod.evaluation.intervals import Interval, measure_paired, subtract_by_class
+from leocod.evaluation.intervals import Difference, measure_paired, subtract_by_class
 from leocod.evaluation.results import MetricWords
 from leocod.report.kinds import Kind
 from leocod.report.page import format_points
@@ -17,29 +16,20 @@ ALL_PAIRS = 4
 """Kinds up to which each is compared with each; more of them are compared with the first."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How much better the first of two kinds is in one metric."""
+def judge(difference: Difference) -> str:
+    """Say in words how much better one kind is; a positive difference is better.
 
-    by_seed: tuple[float, ...]
-    """Positive is better, also where lower is better."""
-    interval: Interval | None
-    """Of the mean; a single seed has none."""
-
-    @property
-    def verdict(self) -> str:
-        """In words.
-
-        >>> Difference((2.0, 2.2), Interval(0.4, 3.8)).verdict
-        'better by 2.1 (0.4 to 3.8), 2 seeds'
-        """
-        mean = fmean(self.by_seed)
-        if self.interval is None:
-            return f"{_say(mean)}, one seed: no interval"
-        is_decided = self.interval.is_above or self.interval.is_below
-        low, high = self.interval if mean >= 0 else self.interval.flip()
-        reach = f"({format_points(low)} to {format_points(high)})"
-        return f"{'' if is_decided else 'undecided: '}{_say(mean)} {reach}, {pluralize(len(self.by_seed), 'seed')}"
+    >>> from leocod.evaluation.intervals import Interval
+    >>> judge(Difference((2.0, 2.2), Interval(0.4, 3.8)))
+    'better by 2.1 (0.4 to 3.8), 2 seeds'
+    """
+    mean, interval = difference.mean, difference.interval
+    if interval is None:
+        return f"{_say(mean)}, one seed: no interval"
+    is_decided = interval.is_above or interval.is_below
+    low, high = interval if mean >= 0 else interval.flip()
+    reach = f"({format_points(low)} to {format_points(high)})"
+    return f"{'' if is_decided else 'undecided: '}{_say(mean)} {reach}, {pluralize(len(difference.by_run), 'seed')}"
 
 
 def _say(mean: float) -> str:
@@ -55,19 +45,20 @@ def pair_kinds(kinds: Sequence[Kind]) -> list[tuple[Kind, Kind]]:
 
 
 def compare(first: Kind, second: Kind, metric: str, words: MetricWords) -> Difference | None:
-    """How much better the first kind is; None where no seed has the metric in both."""
+    """How much better the first kind is: positive is better, also where lower is better. A single seed has no interval.
+
+    None where no seed has the metric in both.
+    """
     scores = first.list_scores(metric), second.list_scores(metric)
     seeds = [seed for seed in scores[0] if seed in scores[1]]
     if not seeds:
         return None
-    by_seed = [scores[0][seed] - scores[1][seed] for seed in seeds]
-    interval = None
+    difference = Difference(tuple(scores[0][seed] - scores[1][seed] for seed in seeds), None)
     if len(seeds) > 1:
         rows = [[kind.by_seed[seed].by_class.get(metric, {}) for seed in seeds] for kind in (first, second)]
-        interval = measure_paired(by_seed, subtract_by_class(rows)).surround(fmean(by_seed))
-    if words.direction == "lower":
-        by_seed, interval = [-value for value in by_seed], interval and interval.flip()
-    return Difference(tuple(by_seed), interval)
+        error = measure_paired(difference.by_run, subtract_by_class(rows))
+        difference = replace(difference, interval=error.surround(difference.mean))
+    return difference.flip() if words.direction == "lower" else difference
 
 
 def explain_obstacle(first: Kind, second: Kind) -> str | None:

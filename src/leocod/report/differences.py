@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leocod.evaluation.results import MetricWords
-from leocod.report.comparison import ALL_PAIRS, compare, explain_obstacle, pair_kinds
+from leocod.report.comparison import ALL_PAIRS, compare, explain_obstacle, judge, pair_kinds
+from leocod.report.contrast import contrast
 from leocod.report.kinds import Kind
 from leocod.report.page import Grid, Section
 from leocod.text import list_some
@@ -29,7 +30,7 @@ def show_differences(kinds: Sequence[Kind], metrics: Sequence[tuple[str, MetricW
         note += f" All are compared with the first, {kinds[0].name}: name another run first to compare with that one."
     pairs = [(first, second, _find_obstacle(first, second)) for first, second in pair_kinds(kinds)]
     if all(why for _, _, why in pairs):
-        reasons = [f"{first.name} against {second.name}: {why}" for first, second, why in pairs]
+        reasons = [f"{_name_pair(first, second)}: {why}" for first, second, why in pairs]
         none = f"No two of these can be compared: {list_some(reasons, MOST_NAMED)}."
         return [Section(TITLE, "", missing=none)]
     columns = [
@@ -39,17 +40,22 @@ def show_differences(kinds: Sequence[Kind], metrics: Sequence[tuple[str, MetricW
     ]
     if not columns:
         return [Section(TITLE, "", missing="No metric is defined at a seed that two of these have.")]
-    names = [f"{first.name} against {second.name}" for first, second, _ in pairs]
+    names = [_name_pair(first, second) for first, second, _ in pairs]
     rows = tuple(zip(names, *(cells for _, cells in columns), strict=True))
     head = ("Compared", *(label for label, _ in columns))
     return [Section(TITLE, note, tables=(Grid(head, rows, is_text=True),))]
+
+
+def _name_pair(first: Kind, second: Kind) -> str:
+    """Which two are compared, and what tells them apart."""
+    return " against ".join(contrast(first, second))
 
 
 def _judge(first: Kind, second: Kind, metric: str, words: MetricWords, obstacle: str | None) -> str:
     if obstacle:
         return f"not comparable: {obstacle}"
     difference = compare(first, second, metric, words)
-    return "–" if difference is None else difference.verdict
+    return "–" if difference is None else judge(difference)
 
 
 def _find_obstacle(first: Kind, second: Kind) -> str | None:

@@ -136,7 +136,7 @@ def group_runs(runs: Sequence[Run]) -> list[Kind]:
     groups: list[list[Run]] = []
     shared: list[Any] = []
     for run in runs:
-        what = _read_settings(run), [getattr(run.results, fact) for fact in FACTS]
+        what = read_settings(run), [getattr(run.results, fact) for fact in FACTS]
         for group, known in zip(groups, shared, strict=True):
             if known == what and run.results.seed not in {member.results.seed for member in group}:
                 group.append(run)
@@ -146,6 +146,17 @@ def group_runs(runs: Sequence[Run]) -> list[Kind]:
             shared.append(what)
     names = _tell_apart([_name_kind(group) for group in groups])
     return [Kind(name, tuple(group)) for name, group in zip(names, groups, strict=True)]
+
+
+def read_settings(run: Run) -> Any:
+    """What the config of a run says, but for what runs of one kind may differ in."""
+    settings = run.settings
+    if not isinstance(settings, dict):
+        return settings
+    compared = {key: value for key, value in settings.items() if key not in NOT_COMPARED}
+    if isinstance(composed := compared.get("composed"), dict):
+        compared["composed"] = {key: value for key, value in composed.items() if key != "seed"}
+    return compared
 
 
 def average(values: Iterable[float | None]) -> float | None:
@@ -159,16 +170,6 @@ def average_known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = ~np.isnan(values)
     counts = known.sum(axis=0)
     return np.where(counts > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-
-
-def _read_settings(run: Run) -> Any:
-    settings = run.settings
-    if not isinstance(settings, dict):
-        return settings
-    compared = {key: value for key, value in settings.items() if key not in NOT_COMPARED}
-    if isinstance(composed := compared.get("composed"), dict):
-        compared["composed"] = {key: value for key, value in composed.items() if key != "seed"}
-    return compared
 
 
 def _name_kind(runs: Sequence[Run]) -> str:

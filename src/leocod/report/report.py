@@ -72,11 +72,15 @@ class Album:
 
 def write_report(runs: Sequence[Path], out: Path) -> Path:
     """Write the page about one run, or about several side by side. Returns `out`, a file."""
+    write_text(out, render(load_kinds(runs)))
+    return out
+
+
+def load_kinds(runs: Sequence[Path]) -> list[Kind]:
+    """Read run directories; those that differ only in the seed are one kind."""
     if not runs:
         raise InvalidRun("No run given. Name one run directory or several.")
-    page = render(group_runs([Run.load(path) for path in runs]))
-    write_text(out, page)
-    return out
+    return group_runs([Run.load(path) for path in runs])
 
 
 def list_metrics(runs: Sequence[Run]) -> list[tuple[str, MetricWords]]:

@@ -11,6 +11,9 @@ from leocod.report.page import format_duration
 from leocod.report.reading import Run
 from leocod.text import list_some, pluralize
 
+LEARNT, ADVICE = "What was learnt", "What to do next"
+"""Headings of the paragraphs that the terminal shows, too."""
+
 MOST_NAMED = 4
 """Classes that a sentence names."""
 FALL = 5.0
@@ -39,12 +42,10 @@ class Paragraph:
 def summarise(run: Run) -> list[Paragraph]:
     """The first screen of a run's report."""
     return [
-        Paragraph("What was learnt", tuple(_tell_learnt(run))),
+        Paragraph(LEARNT, tuple(_tell_learnt(run))),
         Paragraph("What it cost", tuple(_tell_cost(run))),
         Paragraph("What was forgotten", tuple(_tell_forgotten(run))),
-        Paragraph(
-            "What to do next", tuple(_advise(run)) or ("Nothing stands out. More of the stream, or more labels.",)
-        ),
+        Paragraph(ADVICE, tuple(_advise(run)) or ("Nothing stands out. More of the stream, or more labels.",)),
     ]
 
 

@@ -40,6 +40,11 @@ class Choice(Settings):
     name: str
     options: SerializeAsAny[Settings]
 
+    @classmethod
+    def has_option(cls, key: str) -> bool:
+        """Whether one of the shipped choices has it."""
+        return any(cls.kind.find(name).Options.has_option(key) for name in cls.kind.names())
+
     @model_validator(mode="before")
     @classmethod
     def _from_flat(cls, value: Any) -> Any:

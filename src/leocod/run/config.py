@@ -20,6 +20,7 @@ from leocod.networks.base import Precision
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.plugins.efficient_cls import EfficientCLSOptions
 from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, SinkChoice, StrategyChoice, validate
+from leocod.run.config_file import read_config_file
 from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
 from leocod.run.plugin import lay
@@ -178,12 +179,22 @@ RENAMED = {
 
 def load_config(file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """A config from a YAML file, or from the embedded quickstart when there is none, with overrides laid over it."""
-    return load_mapping(reduce(lay, [read_yaml(file) if file else load_quickstart(), *overrides], {}))
+    return load_mapping(reduce(lay, [read_config_file(file) if file else load_quickstart(), *overrides], {}))
 
 
 def load_run_config(file: Path, overrides: Iterable[Mapping[str, Any]] = ()) -> ExperimentConfig:
     """The config of a run directory, perhaps of an earlier version, with overrides laid over it."""
     return load_mapping(reduce(lay, overrides, upgrade(read_yaml(file), file)))
+
+
+OF_DETECTORS = ("detector", "device", "precision", "frames_at_once")
+"""Keys of a config that a detector alone needs."""
+
+
+def load_detector_config(values: Mapping[str, Any], where: object) -> ExperimentConfig:
+    """Of the config of a run only what its detector needs: the modules of other parts may be elsewhere."""
+    upgraded = upgrade(values, where)
+    return load_mapping({key: upgraded[key] for key in OF_DETECTORS if key in upgraded})
 
 
 def load_successor_config(
@@ -194,7 +205,7 @@ def load_successor_config(
     layers: list[Mapping[str, Any]] = [
         {"earlier_run": str(earlier.path), "new_labels_since": None, "classes": "open", "diagnosis": None}
     ]
-    layers += [read_yaml(file)] if file else []
+    layers += [read_config_file(file)] if file else []
     return load_mapping(reduce(lay, [*layers, *overrides], before))
 
 

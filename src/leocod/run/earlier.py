@@ -15,7 +15,7 @@ from leocod.files.checkpoint import read_newest_checkpoint
 from leocod.files.run_directory import RunDirectory
 from leocod.learner import Learner
 from leocod.plugins.open_classes import OpenClasses
-from leocod.run.config import ExperimentConfig, load_mapping, load_run_config, upgrade
+from leocod.run.config import ExperimentConfig, load_detector_config, load_mapping, load_run_config, upgrade
 from leocod.run.layers import compare
 from leocod.run.record.given_labels import read_given_labels
 from leocod.stream.added_labels import AddedLabels
@@ -27,15 +27,20 @@ def read_newest_state(directory: RunDirectory) -> tuple[Path, dict[str, Any]]:
     """The newest checkpoint of a run, and what it holds."""
     found = read_newest_checkpoint(directory.checkpoints)
     if found is None:
-        raise InvalidRun(f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps.")
+        raise InvalidRun(
+            f"{directory.path} has no checkpoint yet. The first one comes after `checkpoint.every` steps, or "
+            "`checkpoint.minutes` minutes."
+        )
     return found
 
 
-def read_config(path: Path, state: Mapping[str, Any]) -> ExperimentConfig:
-    """What the run of a checkpoint was asked to do."""
+def read_config(path: Path, state: Mapping[str, Any], *, detector_only: bool = False) -> ExperimentConfig:
+    """What the run of a checkpoint was asked to do, or of that only what its detector needs."""
     if not isinstance(state.get("config"), dict):
         raise InvalidRun(f"{path} is not a checkpoint of a run: it has no config.")
     try:
+        if detector_only:
+            return load_detector_config(state["config"], path)
         return load_mapping(upgrade(state["config"], path))
     except InvalidConfig as error:
         raise InvalidRun(f"{path} holds a config that is not valid now. {error}") from error

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from leocod.benchmarks.base import Benchmark
+from leocod.detectors.base import Detector
 from leocod.errors import InvalidConfig, InvalidRun, LeocodError
 from leocod.evaluation.evaluator import Evaluator
 from leocod.evaluation.retest import Retest
@@ -34,6 +37,7 @@ from leocod.text import pluralize
 from leocod.training import distributed
 from leocod.types import Frame, Labels
 from leocod.weights.names import find_row
+from leocod.weights.saved import find_deployed
 
 
 @dataclass(frozen=True)
@@ -149,12 +153,14 @@ def build_labeller(config: ExperimentConfig, benchmark: Benchmark) -> Labeller:
 
 def build_strategy(config: ExperimentConfig, classes: Sequence[str]) -> Strategy:
     """The strategy around its detector. With an open class list, the detector has the classes of its weights."""
-    seeds = Seeds.of(config.seed)
-    kind, options = config.detector.find(), config.detector.options
-    known = kind.known_classes(options) if config.classes == "open" else tuple(classes)
-    detector = kind(known, options, seed=seeds.detector)
-    detector.to(distributed.choose_device(config.device), config.precision, config.frames_at_once)
-    return config.strategy.build(detector, seed=seeds.strategy)
+    known = config.detector.find().known_classes(config.detector.options) if config.classes == "open" else classes
+    return config.strategy.build(build_detector(config, known), seed=Seeds.of(config.seed).strategy)
+
+
+def build_detector(config: ExperimentConfig, classes: Sequence[str]) -> Detector:
+    """The detector that the config names, where it should compute."""
+    detector = config.detector.find()(tuple(classes), config.detector.options, seed=Seeds.of(config.seed).detector)
+    return detector.to(distributed.choose_device(config.device), config.precision, config.frames_at_once)
 
 
 def list_known_classes(config: ExperimentConfig, classes: Sequence[str], learner: Learner) -> tuple[str, ...] | None:
@@ -212,23 +218,50 @@ def _name_plugin(config: ExperimentConfig) -> str:
 def load_learner(directory: RunDirectory, device: str | None = None) -> tuple[Learner, tuple[str, ...]]:
     """The learner of a run as it was saved last, and its class names."""
     path, state = read_newest_state(directory)
-    config = drop_start(read_config(path, state))
-    if device:
-        config = config.model_copy(update={"device": device})
-    _check_device(config.device)
-    try:
+    config = _place(read_config(path, state), device)
+    with _explain_damage(path):
         classes = tuple(state["classes"])
         learner: Learner = wrap(config, build_strategy(config, classes), classes, None)
         learner.load_state_dict(state["learner"])
         if isinstance(learner, OpenClasses):
             # Whoever uses it wants all that it has learnt, also what this stream has no name for.
             learner, classes = learner.learner, learner.classes
+    return learner, classes
+
+
+def load_detector(directory: RunDirectory, device: str | None = None) -> Detector:
+    """The deployed detector of a run as it was saved last: the slow learner where there is one.
+
+    Nothing else of the run is built, so that the module of its strategy, its benchmark or its metrics may be elsewhere.
+    """
+    path, state = read_newest_state(directory)
+    with _explain_damage(path):
+        saved = find_deployed(state)
+    if saved is None:
+        return load_learner(directory, device)[0].deployed_detector
+    config = _place(read_config(path, state, detector_only=True), device)
+    with _explain_damage(path):
+        detector = build_detector(config, saved["classes"])
+        detector.load_state_dict(saved)
+    return detector
+
+
+def _place(config: ExperimentConfig, device: str | None) -> ExperimentConfig:
+    """The config of something that has learnt already, for a device of this machine."""
+    placed = drop_start(config).model_copy(update={"device": device} if device else {})
+    _check_device(placed.device)
+    return placed
+
+
+@contextmanager
+def _explain_damage(path: Path) -> Iterator[None]:
+    """The file is as it was saved, but by another version, or by somebody else."""
+    try:
+        yield
     except LeocodError:
         raise
-    # The file is as it was saved, but by another version, or by somebody else.
     except Exception as error:
         raise make_damaged_error(path, error) from error
-    return learner, classes
 
 
 def _refuse_truth(frames: Sequence[Frame]) -> Sequence[Labels]:

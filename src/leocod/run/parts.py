@@ -23,6 +23,9 @@ class CheckpointOptions(Settings):
 
     every: int = Field(100, ge=1)
     """Steps from one checkpoint to the next. There is always one after the last step."""
+    minutes: float | None = Field(5.0, gt=0)
+    """Minutes after which there is a checkpoint, too, however few the steps. What is learnt does not depend on it.
+    Null: only steps count, as in `leocod live`, whose journal has what came after its last checkpoint."""
     keep: int = Field(2, ge=1)
     """Checkpoints that are kept. Older ones are removed. With two, one is left when one is damaged."""
 

@@ -168,6 +168,7 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         parts.learner,
         by_name,
         every=parts.checkpoint.every,
+        minutes=parts.checkpoint.minutes,
         keep=parts.checkpoint.keep,
         config=parts.described,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from leocod.errors import InvalidConfig
+from leocod.settings import Settings
 from leocod.text import one_line
 
 BOUNDS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
@@ -43,9 +44,24 @@ def explain(error: ValidationError, kind: type[BaseModel], prefix: str = "") -> 
 
 def _suggest_key(kind: type[BaseModel], keys: Sequence[str], prefix: str) -> str:
     owner = _find_model(kind, keys[:-1])
+    if owner and not prefix and (deeper := _find_deeper(owner, keys)):
+        return f" Did you mean {' or '.join(deeper)}?"
     known = sorted([*owner.model_fields, *(["name"] if prefix and len(keys) == 1 else [])]) if owner else []
     near = get_close_matches(keys[-1], known, n=1, cutoff=0.5)
     return f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
+
+
+def _find_deeper(owner: type[BaseModel], keys: Sequence[str]) -> list[str]:
+    """The same key one level deeper, in each section that has it."""
+    sections = {
+        name: inner
+        for name, field in owner.model_fields.items()
+        for inner in _list_types(field.annotation)
+        # A list of settings has places, and no keys.
+        if get_origin(field.annotation) is not tuple and isinstance(inner, type) and issubclass(inner, Settings)
+    }
+    path, key = keys[:-1], keys[-1]
+    return [f"'{'.'.join([*path, name, key])}'" for name, inner in sections.items() if inner.has_option(key)]
 
 
 def _describe_allowed(first: Any, kind: type[BaseModel], keys: Sequence[str]) -> str:

@@ -12,7 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from leocod.evaluation.results import Results
-from leocod.events import Evaluated, Event, RunStarted, StepArrived, StepFinished, StepLearned, StreamEnded, Warned
+from leocod.events import (
+    Evaluated,
+    Event,
+    RunFinished,
+    RunStarted,
+    StepArrived,
+    StepFinished,
+    StepLearned,
+    StreamEnded,
+    Warned,
+)
 from leocod.sinks.base import BaseSink, RunInfo, SinkOptions
 from leocod.text import describe_plugin, pluralize
 
@@ -75,6 +85,9 @@ class ConsoleProgress(BaseSink):
             self._progress.update(self._task, description="waiting")
         elif isinstance(event, StreamEnded):
             self._progress.update(self._task, description="finished")
+        elif isinstance(event, RunFinished):
+            # Its figures take a while to draw, and nothing else is printed meanwhile.
+            self.console.print("writing the report", highlight=False)
         elif isinstance(event, StepLearned):
             self._count(event.labelled_ids)
             self._progress.update(self._task, completed=event.step + 1, labels=self._labels)

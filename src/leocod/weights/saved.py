@@ -90,16 +90,27 @@ def read_run(path: Path) -> LoadedWeights:
     newest = read_newest_checkpoint(RunDirectory.open(path).checkpoints)
     if newest is None:
         raise InvalidRun(
-            f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps."
+            f"{one_line(path)} has no checkpoint yet. The first one is written after `checkpoint.every` steps, or "
+            "`checkpoint.minutes` minutes."
         )
     return read_checkpoint(*newest)
+
+
+def find_deployed(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The state of the deployed detector in a checkpoint; None where only the learner itself finds it."""
+    learner = state["learner"]
+    if "deployed" in state:
+        name = state["deployed"]
+    else:
+        # Earlier versions did not say it. These are all places that their learners had.
+        name = next((name for name in ("slow", "stable", "detector") if name in learner), None)
+    return None if name is None else learner[name]
 
 
 def read_checkpoint(path: Path, state: Mapping[str, Any]) -> LoadedWeights:
     """Take the weights of the deployed detector from a checkpoint: the slow learner's where there is one."""
     try:
-        learner = state["learner"]
-        detector = learner["slow"] if "slow" in learner else learner["detector"]
+        detector = find_deployed(state) or state["learner"]["detector"]
         tensors = dict(detector["weights"])
         # A learner whose class list grows has more classes than its run began with.
         classes = tuple(detector.get("classes", state["classes"]))

@@ -16,6 +16,7 @@ class Counter:
 
     def __init__(self) -> None:
         self.steps = 0
+        self.deployed_detector = object()
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps, "weights": torch.arange(3)}
@@ -68,6 +69,23 @@ def test_the_last_step_is_saved_once(tmp_path: Path) -> None:
 
 def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     assert saved_after(tmp_path, 6, every=1, keep=2) == ["step_00004.pt", "step_00005.pt"]
+
+
+def test_it_also_saves_when_the_last_checkpoint_is_minutes_ago(tmp_path: Path) -> None:
+    now = [1000.0]
+    sink = Checkpoints(tmp_path, Counter(), {}, every=100, minutes=5, keep=9, config={}, clock=lambda: now[0])
+    now[0] += 3600
+    # What came before the run, such as drawing the world, does not count.
+    sink(RunStarted("a run", ("mug",), 9, 0))
+
+    # Two minutes a step.
+    for step in range(7):
+        sink(StepArrived(step))
+        now[0] += 120
+        sink(learned(step))
+        sink(StepFinished(step))
+
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["step_00002.pt", "step_00005.pt"]
 
 
 def test_it_holds_the_learner_the_sinks_and_everybodys_generator(tmp_path: Path) -> None:
