@@ -166,7 +166,7 @@ def list_unfounded(block: Block, root: Path) -> list[str]:
 
 def _narrow(figure: Figure, values: Values) -> list[float]:
     """The values that lie under what row and column are called, where some do."""
-    for word in (figure.row, figure.header):
+    for word in filter(None, (figure.row, figure.header)):
         values = [one for one in values if word in one[0]] or values
     return [value for _, value in values]
 

@@ -42,7 +42,7 @@ def page(tmp_path: Path) -> Path:
     """A page beside the results of some runs."""
     measured = {"step": {"median": 0.2464, "count": 20}, "frames a second": {"OAK": 2478.9}, "losses": [3.0, 1.0]}
     (tmp_path / "bench.json").write_text(json.dumps(measured))
-    (tmp_path / "runs.csv").write_text("strategy,seed,fap\nicarl,0,52.57\nicarl,1,56.07\newc,0,25.79\n")
+    (tmp_path / "runs.csv").write_text("strategy,changed,seed,fap\nicarl,,0,52.57\nicarl,,1,56.07\newc,rate,0,25.79\n")
     return tmp_path / "page.md"
 
 
@@ -85,6 +85,7 @@ def test_settings_names_and_code_need_no_source(text: str, page: Path) -> None:
         ("from bench.json: share(losses) | sum(losses)", "75 % and 25 % of 4."),
         ("from runs.csv: mean(icarl & fap) | mean(icarl & fap) - mean(ewc & fap)", "54.3, and 28.5 more."),
         ("from runs.csv: fap", "| | FAP |\n| --- | --- |\n| `ewc` | 25.8 |"),
+        ("from runs.csv: fap", "25.8, though a cell of other rows is empty."),
     ],
 )
 def test_figures_are_found_rounded_as_they_are_shown(marker: str, text: str, page: Path) -> None:
