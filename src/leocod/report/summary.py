@@ -125,7 +125,8 @@ def _advise(run: Run) -> Iterator[str]:
     ):
         yield f"The memory is mostly full of {_list(full)}: strategy.memory_store=balanced gives each class its share."
     if untested := [name for name in run.classes if name not in last] if last else []:
-        yield f"No test frame shows {_list(untested)}, so nobody knows how well it is detected."
+        they = "it is" if len(untested) == 1 else "they are"
+        yield f"No test frame shows {_list(untested)}, so nobody knows how well {they} detected."
     points = [one.ap for one in run.results.evaluations if one.ap is not None]
     if len(points) > 1 and points[-1] - points[-2] >= RISE:
         yield f"{run.results.definitions.ap_name} still rises at the end: more of the stream would help."
