@@ -28,6 +28,7 @@ import leocod.networks.regions as regions
 import leocod.networks.two_stage as two_stage
 import leocod.plugins.efficient_cls as efficient_cls
 import leocod.strategies.base as base
+import leocod.strategies.base_replay as base_replay
 from leocod.networks.targets import TrainingTargets
 from leocod.networks.torchvision_detector import TorchvisionDetector
 
@@ -52,7 +53,7 @@ PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "pseudo labels": ((two_stage.TwoStage, "detect"), (efficient_cls.EfficientCLS, "pseudo_label")),
     "augmentation": ((efficient_cls, "augment"),),
     "slow learner follows": ((efficient_cls.EfficientCLS, "consolidate"),),
-    "memory": ((base.MemoryStrategy, "remember"), (base.ReplayStrategy, "sample_replay")),
+    "memory": ((base_replay.MemoryStrategy, "remember"), (base_replay.ReplayStrategy, "sample_replay")),
     "to be able to go back": ((base.Strategy, "trained_state"),),
     "is it finite?": ((base, "refuse_gradient"), (base, "refuse_loss")),
     "the rest": ((efficient_cls.EfficientCLS, "learn"),),
