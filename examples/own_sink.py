@@ -30,8 +30,10 @@ class ApCsv(BaseSink):
     def __call__(self, event: Event) -> None:
         if isinstance(event, Evaluated):
             known = {name: ap for name, ap in event.ap_by_class.items() if ap is not None}
-            lines = self.path.read_text().splitlines() if self.path.exists() else ["step,ap,worst class"]
+            lines = self.path.read_text().splitlines() if self.path.exists() else ["steps,ap,worst class"]
+            # Steps are counted from 0, and -1 is before the first one.
+            learnt = event.step + 1
             # A resumed run tells the evaluations after its checkpoint again.
-            lines = [line for line in lines if line.split(",")[0] != str(event.step)]
+            lines = [line for line in lines if line.split(",")[0] != str(learnt)]
             worst, mean = min(known, key=lambda name: known[name]), sum(known.values()) / len(known)
-            self.path.write_text("\n".join([*lines, f"{event.step},{mean:.4f},{worst}"]) + "\n")
+            self.path.write_text("\n".join([*lines, f"{learnt},{mean:.4f},{worst}"]) + "\n")

@@ -66,8 +66,9 @@ def test_ones_own_sink_is_told_every_evaluation(tmp_path):
 
     assert done.exit_code == 0, done.output
     lines = (tmp_path / "run" / "ap.csv").read_text().splitlines()
-    assert lines[0] == "step,ap,worst class"
-    assert [line.split(",")[0] for line in lines[1:]] == ["1", "2"]
+    assert lines[0] == "steps,ap,worst class"
+    # Before the first step, too.
+    assert [line.split(",")[0] for line in lines[1:]] == ["0", "2", "3"]
     assert not (tmp_path / "run" / "tensorboard").exists()
 
 

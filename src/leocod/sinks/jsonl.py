@@ -93,7 +93,9 @@ class JsonLines(BaseSink):
     def _pack(self) -> None:
         with (
             atomic_write(packed_path(self.folder, self._next_step - 1)) as temporary,
-            gzip.open(temporary, "wb") as packed,
+            temporary.open("wb") as target,
+            # Without the name of a temporary file and the time: the same events are the same bytes.
+            gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed,
             self.path.open("rb") as file,
         ):
             shutil.copyfileobj(file, packed)
