@@ -54,8 +54,8 @@ import torchvision
 done("import torchvision")
 import leocod.run.session
 done("import leocod.run.session and all below it")
-from leocod.run.config import load_config, override
-config = load_config(None, [override("threads=" + sys.argv[1])])
+from leocod.run.config import load_config
+config = load_config(None, [{"threads": int(sys.argv[1])}])
 done("read the config")
 from leocod.run.experiment import build
 benchmark = config.benchmark.find()(config.benchmark.options, seed=config.seed)

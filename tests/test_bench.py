@@ -31,7 +31,7 @@ SMALLEST = {
     "memory": ["--rounds", "1", "--times", "2"],
     "parts": ["--rounds", "1"],
     "plus_cost": ["--rounds", "1", "--filling", "1"],
-    "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "0"],
+    "startup": ["--rounds", "1", "--warm-up", "0", "--runs", "1"],
     "step": ["--rounds", "1", "--tiny-only", "1", "--threads", "1"],
     "tried": ["--rounds", "1", "--tiny-only", "1", "--compile", "0"],
     "stream": ["--rounds", "1", "--steps", "2", "--times", "2", "--walk", "2"],
