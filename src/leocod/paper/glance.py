@@ -44,8 +44,7 @@ def draw_rows(outcome: Outcome, *, alone: bool = False) -> Markup | None:
 
 def _draw_row(axes: Axes, outcome: Outcome, row: RowRuns, height: int) -> None:
     metric = outcome.table.metrics[0]
-    values = list(row.values(metric).values())
-    middle = sum(values) / len(values)
+    values, middle = list(row.values(metric).values()), row.mean(metric) or 0.0
     colour = COLOURS[1] if row.row.over else COLOURS[0]
     difference = outcome.difference(row.row, metric)
     if difference is not None and difference.interval is not None:
