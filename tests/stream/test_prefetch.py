@@ -112,6 +112,8 @@ def test_a_process_that_was_killed_is_told_in_one_line(work, tmp_path):
 def test_workers_leave_ctrl_c_alone_where_signals_cannot_be_blocked(work, monkeypatch):
     monkeypatch.delattr(signal, "pthread_sigmask")
     monkeypatch.delattr(signal, "SIGCHLD")
+    # Torch asks for the system, not for the signal, when it starts the first workers of a process.
+    monkeypatch.setattr("torch.utils.data._utils.signal_handling.IS_WINDOWS", True)
 
     made = list(prefetch(work.answers_ctrl_c_with, range(2), workers=1))
 
