@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 import pytest
 
-from leocod.world.objects import CLASS_NAMES, HAND, KINDS, SPRITES_KEPT, STRANGER, draw_instance
+from leocod.world.objects import CLASS_NAMES, HAND, KINDS, SPRITES_KEPT, STRANGER, draw_instance, measure_reach
 from leocod.world.pen import Pen, Sprite, Traits
 
 
@@ -38,6 +40,18 @@ def test_object_size_scales_the_drawing() -> None:
     small, large = a_sprite(0, 1, object_size=0.5), a_sprite(0, 1, object_size=1.5)
 
     assert large.size[1] > 2 * small.size[1]
+
+
+@pytest.mark.parametrize(("variation", "object_size"), [(0.0, 1.0), (0.8, 0.75), (1.5, 2.0)])
+def test_no_drawing_reaches_farther_than_its_class_may(variation: float, object_size: float) -> None:
+    """What is farther from the view than that is not drawn: a thing must not vanish by it."""
+    for kind in (STRANGER, *range(len(KINDS))):
+        reach = measure_reach(kind, variation=variation, object_size=object_size)
+        sprites = [a_sprite(kind, number, variation=variation, object_size=object_size) for number in range(12)]
+
+        farthest = max(hypot(sprite.size[0] / 2, sprite.foot[1] * sprite.size[1]) for sprite in sprites)
+
+        assert 0.6 * reach < farthest <= reach
 
 
 def test_what_has_no_class_can_be_drawn_too() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from leocod.cli.drawing_ahead import draw_ahead
 from leocod.cli.options import Device, Override, PlugIn, drop_missing
 from leocod.cli.terminal import announce_start, console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
@@ -90,6 +91,8 @@ def run(
     if new_labels and not earlier:
         raise InvalidConfig("--new-labels needs --from RUN: the run that had the labels before.")
     layers += [{"new_labels_since": str(earlier)}] if new_labels else []
+    if not (config or benchmark or overrides or resume or earlier):
+        draw_ahead(steps, seed)
     chosen = _choose_config(config, layers, overrides or (), out=out, resume=resume, earlier=earlier)
 
     from leocod.files.run_directory import refuse_if_taken

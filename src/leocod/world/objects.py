@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from math import hypot
 from typing import Literal
 
 import numpy as np
 
 from leocod.world import furniture, household, outdoors, strangers, tableware
-from leocod.world.pen import Pen, Sprite, Traits
+from leocod.world.pen import Pen, Sprite, Traits, measure_margin
 
 Spot = Literal["top", "floor", "wall"]
 VIEWS = 3
@@ -56,6 +57,9 @@ STRANGER, HAND, EDGE = -1, -2, -3
 """Things of no class: clutter, the wearer's hand, something close to the camera."""
 
 
+LARGEST, WIDEST, HIGHEST = 1.25, 1.2, 1.16
+"""An instance by its class' measures, at most, with variation 1: its size, and besides its width and its height."""
+
 SPRITES_KEPT = 256
 """Several times what one visit needs. It bounds the memory of a walk of any length."""
 
@@ -68,9 +72,9 @@ def draw_instance(
     random = np.random.default_rng(key)
     traits = Traits(random, variation)
     width, height, draw = get_measures(kind)
-    size = object_size * traits.number(1.0, 0.8, 1.25)
-    width *= size * traits.number(1.0, 0.82, 1.2)
-    height *= size * traits.number(1.0, 0.86, 1.16)
+    size = object_size * traits.number(1.0, 0.8, LARGEST)
+    width *= size * traits.number(1.0, 0.82, WIDEST)
+    height *= size * traits.number(1.0, 0.86, HIGHEST)
     turn = view - (VIEWS - 1) / 2 + traits.number(0.2, -0.45, 0.45)
     light = float(random.uniform(-1, 1))
     pen = Pen(width * (1 - 0.12 * abs(turn)), height, pixels_per_unit=pixels_per_unit)
@@ -81,6 +85,17 @@ def draw_instance(
         random=random,
         shadow=kind >= STRANGER,
     )
+
+
+@cache
+def measure_reach(kind: int, *, variation: float, object_size: float) -> float:
+    """World units from the foot of an instance to the farthest corner of its drawing, at most."""
+    width, height, _ = get_measures(kind)
+    size = object_size * (1 + variation * (LARGEST - 1))
+    width *= size * (1 + variation * (WIDEST - 1))
+    height *= size * (1 + variation * (HIGHEST - 1))
+    margin = measure_margin(width, height)
+    return hypot(width / 2 + margin, height + margin)
 
 
 def get_measures(kind: int) -> tuple[float, float, Callable[[Pen, Traits, float], None]]:

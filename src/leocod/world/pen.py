@@ -127,6 +127,11 @@ class Sprite:
     """Where the thing stands: a share of the canvas' width and height."""
 
 
+def measure_margin(width: float, height: float) -> float:
+    """World units around a thing of this width and height that its drawing has besides."""
+    return MARGIN * max(width, height) + 1.0
+
+
 class Pen:
     """Draws parts in coordinates from 0 to 1 over the thing's box, left to right and top to bottom."""
 
@@ -134,7 +139,7 @@ class Pen:
         """A thing of this width and height in world units."""
         self.width, self.height = width, height
         self.scale = pixels_per_unit * OVERSAMPLING
-        self.margin = MARGIN * max(width, height) + 1.0
+        self.margin = measure_margin(width, height)
         self.size = (
             max(8 * OVERSAMPLING, int((width + 2 * self.margin) * self.scale)),
             max(8 * OVERSAMPLING, int((height + 2 * self.margin) * self.scale)),

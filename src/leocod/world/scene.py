@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from leocod.world.objects import EDGE, HAND, VIEWS, draw_instance
+from leocod.world.objects import EDGE, HAND, VIEWS, draw_instance, measure_reach
 from leocod.world.panorama import FLOOR
 from leocod.world.pen import Sprite
 from leocod.world.places import Item, Place
@@ -25,8 +25,6 @@ OCCLUDER = 255
 """The owner of pixels that show the wearer's hand or something else in front of everything."""
 
 NEAREST, BILINEAR, AFFINE = Image.Resampling.NEAREST, Image.Resampling.BILINEAR, Image.Transform.AFFINE
-SOLID = [0] * 128 + [255] * 128
-"""Coverage to ownership: a pixel belongs to what covers at least half of it."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,8 @@ def _draw_item(
     """Paste a thing and write its number where it is; the pixels of the whole thing, 0 if it is out of view."""
     u, v = camera.project(item.x, item.y)
     scale = camera.scale * item.scale
-    reach = 120 * optics.object_size * scale
+    # Most things of a place are out of view. They are not drawn at all; a pixel more, for what is rounded.
+    reach = 1 + scale * measure_reach(item.kind, variation=optics.variation, object_size=optics.object_size)
     if not (-reach < u < optics.width + reach and -reach < v < optics.height + reach):
         return 0
     bearing = (item.x - camera.x) / optics.view_width
@@ -179,7 +178,8 @@ def _paste(
     u, v = u0 - foot[0], v0 - foot[1]
     coefficients = (a, b, a * u + b * v - left * px, d, e, d * u + e * v - top * py)
     mask = coverage.transform(size, AFFINE, coefficients, BILINEAR)
-    solid = mask.point(SOLID)
+    # A pixel belongs to what covers at least half of it.
+    solid = mask.convert("1", dither=Image.Dither.NONE)
     canvas.paste(colour.transform(size, AFFINE, coefficients, BILINEAR), (u0, v0), mask)
     owners.paste(number, (u0, v0, u0 + size[0], v0 + size[1]), solid)
     return solid.histogram()[255]
