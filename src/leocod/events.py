@@ -187,6 +187,8 @@ class StepLearned:
     """Frames in each update of the weights, one number an update."""
     check: PseudoLabelCheck | None = None
     """How right its labeller is, as far as the learner can tell by itself."""
+    labelled_frames: Mapping[int, int] = field(default_factory=dict)
+    """Class -> labelled frames of the step that show it."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from leocod.evaluation.audit import audit_pseudo_labels
@@ -98,4 +99,5 @@ def describe_step(arrival: Arrival, learned: Learned, learner: Learner, *, waite
         refused=learned.refused,
         trained_on=learned.trained_on,
         check=learned.check,
+        labelled_frames=Counter(number for _, labels in human for number in list_classes([labels])),
     )

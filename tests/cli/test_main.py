@@ -9,6 +9,15 @@ from typer.testing import Result
 
 from leocod import __version__
 from leocod.__main__ import WAITING, sleep_while_waiting
+from leocod.cli.main import find_users_code
+
+CLUMSY = """
+from leocod import ICaRL
+
+class Clumsy(ICaRL):
+    def batches(self, step):
+        return self.memory.sample("eight", "frames", "too many")
+"""
 
 COMMANDS = ("run", "report", "list", "show", "predict", "export", "pretrain", "paper", "score", "data")
 
@@ -41,6 +50,25 @@ def test_bad_input_is_one_clear_line_and_nothing_is_written(
     arguments: tuple[str, ...], message: str, refused: Callable[..., str]
 ) -> None:
     assert message in refused(*arguments)
+
+
+def test_a_mistake_in_ones_own_strategy_is_told_with_its_line(
+    leocod: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clumsy.py").write_text(CLUMSY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    result = leocod("run", "--strategy", "clumsy:Clumsy", "--steps", "1", "--set", "evaluate.start=false")
+
+    assert isinstance(result.exception, TypeError)
+    place = f"{tmp_path / 'clumsy.py'}, line 6"
+    assert result.exception.__notes__ == [
+        f"leocod: look at {place} first. It is the last code of yours before the error."
+    ]
+
+
+def test_without_code_of_the_user_there_is_no_such_line() -> None:
+    assert find_users_code(ValueError("never raised")) is None
 
 
 def test_threads_that_wait_sleep_unless_the_user_has_chosen(monkeypatch: pytest.MonkeyPatch) -> None:

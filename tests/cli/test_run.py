@@ -61,6 +61,27 @@ def test_a_run_is_resumed_from_another_directory(
     assert "frames" in found
 
 
+def test_a_run_without_a_checkpoint_begins_again_and_one_that_shows_nothing_says_so(
+    leocod: Callable[..., Result], tmp_path: Path
+) -> None:
+    layer = {
+        "benchmark": {"steps": 1, "frames_per_step": 2, "classes": 3, "places": 2},
+        "detector": {"weights": None, "short_side": 48, "regions": 8, "proposals": 12},
+        "labels": {"per_step": 1},
+        "evaluate": {"start": False},
+    }
+    write_text(tmp_path / "run" / "config.yaml", load_config(overrides=[layer]).to_yaml())
+
+    result = leocod("run", "--resume", "run")
+
+    assert result.exit_code == 0, result.output
+    often = "It saves every 100 steps and every 5 minutes; for more, add --set checkpoint.every=10."
+    assert f"run has no checkpoint yet, so it begins again. {often}" in result.stdout
+    # One step teaches a detector that knows nothing next to nothing.
+    assert "in the test frames" in result.stdout
+    assert "Label more frames, or learn more often from each step" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [

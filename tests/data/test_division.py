@@ -25,7 +25,7 @@ def test_sparse_labels_of_an_own_video_are_divided_by_their_order():
         "middle one is held out)."
     )
     kinds = [problem.kind for problem in division.find_problems(Path("labels.json"))]
-    assert kinds == ["few test frames", "untested class", "untested class"]
+    assert kinds == ["few test frames", "untested classes", "untested classes"]
 
 
 def test_other_data_is_divided_by_place_and_not_judged():

@@ -19,7 +19,7 @@ def test_enough_frames_and_objects_have_no_weakness():
 def test_few_frames_rare_classes_and_classes_without_an_object_are_named():
     found = dict.fromkeys(find_weaknesses([labels(0, 0), labels(0, 1), labels(0, 0)], ["mug", "book", "jar", "cup"]))
 
-    assert [kind for kind, _ in found] == ["few test frames", "untested class", "untested class"]
+    assert [kind for kind, _ in found] == ["few test frames", "untested classes", "untested classes"]
     few, missing, rare = (what for _, what in found)
     assert "AP rests on 3 test frames with 6 objects" in few
     assert missing == "no test frame shows jar, cup: there is no AP without one."

@@ -45,10 +45,12 @@ def with_points(run: Run, *rows: dict[str, float | None], start: float | None = 
 def test_it_says_how_far_it_came(run: Run) -> None:
     rows = {"mug": 10.0, "laptop": 20.0}, {"mug": 30.0, "laptop": 50.0}
 
-    assert tell(with_points(run, *rows))["What was learnt"] == "AP50 is 40.0 at the end, 15.0 after step 10."
+    mean = "It is the mean over 2 of 6 classes; 100 is perfect."
+
+    assert tell(with_points(run, *rows))["What was learnt"] == f"AP50 is 40.0 at the end, 15.0 after step 10. {mean}"
     started = tell(with_points(run, *rows, start=4.25))
-    assert started["What was learnt"] == "AP50 is 40.0 at the end, 4.2 before the first step."
-    assert tell(with_points(run, rows[1]))["What was learnt"] == "AP50 is 40.0 at the end."
+    assert started["What was learnt"] == f"AP50 is 40.0 at the end, 4.2 before the first step. {mean}"
+    assert tell(with_points(run, rows[1]))["What was learnt"] == f"AP50 is 40.0 at the end. {mean}"
 
 
 def test_it_names_what_fell_from_its_best_and_when_it_was_last_there(run: Run) -> None:
@@ -61,10 +63,16 @@ def test_it_names_what_fell_from_its_best_and_when_it_was_last_there(run: Run) -
 
 
 def test_classes_with_few_labels_are_to_be_labelled(run: Run) -> None:
-    memory = Memory(bytes=9, frames=12, by_class={"mug": Held(frames=3, seen=3), "laptop": Held(frames=5, seen=80)})
-    poor = replace(with_points(run, {"mug": 10.0, "laptop": 60.0}, {"mug": 10.0, "laptop": 60.0}), memory=memory)
+    mug, laptop = run.classes.index("mug"), run.classes.index("laptop")
+    counts = {step: {laptop: 16} | ({mug: 1} if step < 3 else {}) for step in run.labelled}
+    # The memory was offered fewer frames than were labelled. That does not count.
+    memory = Memory(bytes=9, frames=12, by_class={"mug": Held(frames=3, seen=2), "laptop": Held(frames=5, seen=5)})
+    points = with_points(run, {"mug": 10.0, "laptop": 60.0}, {"mug": 10.0, "laptop": 60.0})
+    poor = replace(points, memory=memory, labelled_frames=counts)
 
-    assert "Label more frames with mug (3 labelled frames)" in tell(poor)["What to do next"]
+    assert "Label more frames with mug (3 labelled frames):" in tell(poor)["What to do next"]
+    # Events of an earlier version do not tell it of all steps.
+    assert "Label more frames" not in tell(replace(poor, labelled_frames={0: counts[0]}))["What to do next"]
 
 
 def test_classes_whose_pseudo_labels_are_mostly_wrong_are_named(run: Run) -> None:

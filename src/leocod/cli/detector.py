@@ -30,15 +30,18 @@ def predict(
     device: Device = None,
 ) -> None:
     """Detect with what a run has learnt: annotated pictures or video, and detections.json in COCO form."""
-    from leocod.export.predict import check_source, make_progress
-    from leocod.export.predict import predict as write_predictions
     from leocod.files.run_directory import RunDirectory, find_free_path, refuse_if_taken
-    from leocod.run.experiment import load_detector
 
     directory = RunDirectory.open(run_directory)
-    check_source(source)
     target = out or find_free_path(directory.path / "predictions" / source.resolve().stem)
+    # Refused before torch is imported: a mistake should not take seconds.
     refuse_if_taken(target)
+
+    from leocod.export.predict import check_source, make_progress
+    from leocod.export.predict import predict as write_predictions
+    from leocod.run.experiment import load_detector
+
+    check_source(source)
     detector = load_detector(directory, device)
     note = directory.describe_progress(), _describe_limit(detector, threshold)
     for line in filter(None, note):
@@ -86,7 +89,7 @@ def export(
 ) -> None:
     """Write the detector of a run as a file for other programs.
 
-    The file is loaded again and has to find what the detector finds; else there is none. See docs/export.md.
+    The file is loaded again and has to find what the detector finds; else there is none.
     """
     from leocod.export.export import export as write_detector
     from leocod.files.run_directory import RunDirectory

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,8 +28,16 @@ from leocod.errors import LeocodError
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
+NOT_THE_USERS = [
+    Path(__file__).parents[1],
+    *(Path(path) for key, path in sysconfig.get_paths().items() if key != "data"),
+]
+"""Folders of code that somebody else has written: leocod, Python, installed packages."""
+
+
 class _OneLineErrors(TyperGroup):
-    """An error that a user can fix is one line on stderr and exit code 2. Anything else is our mistake: a traceback."""
+    """An error that a user can fix is one line on stderr and exit code 2. Anything else is a traceback: our mistake, or
+    one in a user's own strategy, of which the last line then tells."""
 
     def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
         given = list(args)
@@ -41,6 +52,19 @@ class _OneLineErrors(TyperGroup):
             return super().invoke(ctx)
         except (LeocodError, UsageError) as error:
             raise exit_with_message(error) from error
+        except Exception as error:
+            if place := find_users_code(error):
+                error.add_note(f"leocod: look at {place} first. It is the last code of yours before the error.")
+            raise
+
+
+def find_users_code(error: Exception) -> str | None:
+    """File and line of the innermost code that is neither ours nor installed; None where there is none."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_file() and not any(file.is_relative_to(folder) for folder in NOT_THE_USERS):
+            return f"{file}, line {frame.lineno}"
+    return None
 
 
 def exit_with_message(error: Exception) -> typer.Exit:

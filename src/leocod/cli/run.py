@@ -15,6 +15,7 @@ from leocod.cli.drawing_ahead import draw_ahead
 from leocod.cli.options import Device, Override, PlugIn, drop_missing
 from leocod.cli.terminal import announce_start, console, errors, say
 from leocod.errors import Interrupted, InvalidConfig, LeocodError, RunExists
+from leocod.text import pluralize
 
 if TYPE_CHECKING:
     from leocod.evaluation.results import Results
@@ -96,6 +97,8 @@ def run(
     chosen = _choose_config(config, layers, overrides or (), out=out, resume=resume, earlier=earlier)
 
     from leocod.files.run_directory import refuse_if_taken
+    from leocod.report.reading import Run
+    from leocod.report.summary import tell_silence
     from leocod.run.session import run_experiment
     from leocod.sinks.console import results_table
     from leocod.training import distributed
@@ -110,6 +113,8 @@ def run(
             results = run_experiment(chosen, directory)
     if results is not None:
         console.print(results_table(results))
+        for line in tell_silence(Run.load(directory)):
+            say(line)
         say(f"Report: {directory / 'report.html'}")
 
 
@@ -172,9 +177,11 @@ def _resume(config: ExperimentConfig, path: Path) -> Results | None:
     if read_finished(directory) is not None:
         say(f"{path} has finished already: nothing is left to do.")
     elif not any(directory.checkpoints.glob("*")):
+        minutes = config.checkpoint.minutes
+        often = "" if minutes is None else f" and every {minutes:g} minutes"
         say(
-            f"{path} has no checkpoint yet, so it begins again. Checkpoints come every `checkpoint.every` steps, and "
-            "every `checkpoint.minutes` minutes."
+            f"{path} has no checkpoint yet, so it begins again. It saves every "
+            f"{pluralize(config.checkpoint.every, 'step')}{often}; for more, add --set checkpoint.every=10."
         )
     with explain_lost_paths(directory, described, "run --resume"), change_to_start(directory, described) as found:
         return resume_experiment(config, found.path)

@@ -24,6 +24,9 @@ from leocod.readers.video_frames import VideoFrames
 from leocod.readers.voc import read_voc
 from leocod.text import one_line, pluralize, shorten, strip_file_name
 
+SUMMED_UP: tuple[ProblemKind, ...] = ("no test frame", "few test frames", "untested classes")
+"""Kinds whose problems are sentences about many frames or classes: their number says nothing."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -50,7 +53,7 @@ class Findings:
         kinds: Counter[ProblemKind] = Counter(problem.kind for problem in self.problems)
         for kind, count in kinds.most_common():
             listed = [problem for problem in self.problems if problem.kind == kind]
-            yield f"{kind}: {count}{_describe_breaking(listed)}"
+            yield f"{kind}{'' if kind in SUMMED_UP else f': {count}'}{_describe_breaking(listed)}"
             yield from (f"  {_describe(problem)}" for problem in listed[:most])
             if count > most:
                 yield f"  ... and {count - most} more"

@@ -32,7 +32,7 @@ ProblemKind = Literal[
     "unused class",
     "no test frame",
     "few test frames",
-    "untested class",
+    "untested classes",
     "other",
 ]
 """The kinds by which `leocod data check` counts problems."""

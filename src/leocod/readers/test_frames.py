@@ -31,12 +31,12 @@ def find_weaknesses(test: Sequence[Labels], classes: Sequence[str]) -> Iterator[
             f"points more or less mean nothing. Label more frames, so that {FEW_FRAMES} or more can test.",
         )
     if missing := [name for number, name in enumerate(classes) if not counts[number]]:
-        yield "untested class", f"no test frame shows {_list_some(missing)}: there is no AP without one."
+        yield "untested classes", f"no test frame shows {_list_some(missing)}: there is no AP without one."
     if rare := [
         f"{one_line(classes[number])} ({count})" for number, count in sorted(counts.items()) if count < FEW_OBJECTS
     ]:
         yield (
-            "untested class",
+            "untested classes",
             f"fewer than {FEW_OBJECTS} objects in the test frames: {_list_some(rare)}. Their AP says little.",
         )
 

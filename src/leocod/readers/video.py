@@ -107,7 +107,7 @@ def _name_classes(labels: LabelSet, classes: Sequence[str] | None) -> LabelSet:
     if not classes:
         raise InvalidConfig(
             f"classes: needed, because {one_line(labels.path)} has no list of them {labels.where}. Name them in the "
-            "order of their numbers."
+            "order of their numbers, with --classes or --set benchmark.classes=[...], or in a classes.txt."
         )
     return replace(labels, classes=dict(enumerate(classes)))
 

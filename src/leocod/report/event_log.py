@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,6 +44,8 @@ class EventLog:
     """Step -> classes in its frames, labelled or not."""
     labelled: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Step -> classes in its labelled frames."""
+    labelled_frames: dict[int, Mapping[int, int]] = field(default_factory=dict)
+    """Step -> class -> labelled frames that show it; not of steps that earlier versions learnt."""
     audits: dict[int, PseudoLabelAudit] = field(default_factory=dict)
     """Step -> how right its pseudo labels were."""
     evaluated: set[int] = field(default_factory=set)
@@ -87,13 +90,16 @@ class EventLog:
 
     def _learn(self, learned: Learned, file: Path, place: str) -> None:
         audited = (learned.audit.by_class if learned.audit else None) or {}
-        stranger = max([*learned.present, *learned.labelled, *audited], default=-1)
+        counted = learned.labelled_frames or {}
+        stranger = max([*learned.present, *learned.labelled, *audited, *counted], default=-1)
         if stranger >= len(self.classes):
             raise make_damage_error(
                 file, f"{place}class {stranger}, but the run has {pluralize(len(self.classes), 'class')}"
             )
         self.present[learned.step] = tuple(learned.present)
         self.labelled[learned.step] = tuple(learned.labelled)
+        if learned.labelled_frames is not None:
+            self.labelled_frames[learned.step] = learned.labelled_frames
         self.audits.pop(learned.step, None)
         if learned.audit is not None:
             self.audits[learned.step] = PseudoLabelAudit.from_plain(learned.audit.model_dump())

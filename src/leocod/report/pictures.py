@@ -16,6 +16,7 @@ from leocod.errors import InvalidFrame, InvalidRun
 from leocod.evaluation.audit import match_labels
 from leocod.files.images import open_image
 from leocod.files.paths import is_inside as inside
+from leocod.files.run_files import make_legible
 from leocod.report.reading import Run
 from leocod.report.schemas import Sample
 from leocod.text import one_line, strip_file_name
@@ -91,7 +92,8 @@ def _make_picture(run: Run, sample: Sample) -> Picture:
     except InvalidFrame as error:
         what = strip_file_name(file, error)
         raise InvalidRun(f"{one_line(file)} is not a readable picture ({what.rstrip('.')}). {cure}") from error
-    where = f"frame {sample.frame}, step {sample.step}" if sample.kind == "pseudo" else f"frame {sample.frame}"
+    name = f"frame {sample.frame if sample.name is None else make_legible(sample.name)}"
+    where = f"{name}, step {sample.step}" if sample.kind == "pseudo" else name
     boxes = tuple(_make_boxes(sample, run.classes, middle=width / 2))
     data = f"data:image/{form.lower()};base64,{base64.b64encode(content).decode()}"
     return Picture(where, width, height, data, boxes, sample.truth is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,8 @@ class Run:
     """Step -> classes in its frames, labelled or not."""
     labelled: Mapping[int, tuple[int, ...]]
     """Step -> classes in its labelled frames."""
+    labelled_frames: Mapping[int, Mapping[int, int]]
+    """Step -> class -> labelled frames that show it; not of steps that earlier versions learnt."""
     single_pass: bool
     """Whether every frame came once."""
     audits: Mapping[int, PseudoLabelAudit]
@@ -77,6 +80,7 @@ class Run:
             classes=log.classes,
             present=log.present,
             labelled=log.labelled,
+            labelled_frames=log.labelled_frames,
             single_pass=log.single_pass,
             audits=log.audits,
             known_classes=log.known_classes,
@@ -112,6 +116,16 @@ class Run:
             }
             for name, classes in group_classes(self.classes, self.known_classes).items()
         }
+
+    @property
+    def labelled_by_class(self) -> dict[str, int]:
+        """Class -> labelled frames that show it; empty where an earlier version learnt a part of the stream."""
+        if self.labelled.keys() - self.labelled_frames.keys():
+            return {}
+        counts = Counter[int]()
+        for step in self.labelled_frames.values():
+            counts.update(step)
+        return {name: counts[number] for number, name in enumerate(self.classes)}
 
     @property
     def evaluated_steps(self) -> list[int]:

@@ -139,6 +139,8 @@ def collect_albums(runs: Sequence[Run]) -> list[Album]:
     for kind, (title, note) in SAMPLE_KINDS.items():
         by_run = [(run.name, shown) for run in runs if (shown := make_pictures(run, kind))]
         if by_run:
+            if not any(picture.boxes for _, shown in by_run for picture in shown):
+                note += " There is no box in any of these frames."
             filled.append(Album(kind, title, note, by_run))
     return filled
 

@@ -35,6 +35,8 @@ class Sample(Stored):
     kind: str
     step: StepNumber
     frame: FrameId
+    name: str | None = None
+    """Its video and its number there; earlier versions did not note it."""
     file: str
     truth: list[tuple[Pixels, Pixels, Pixels, Pixels, ClassOrName]] | None = Field([], max_length=2000)
     """None: nobody has labelled the frame."""
@@ -76,6 +78,8 @@ class Learned(Stored):
     step: StepNumber
     present: list[Count]
     labelled: list[Count]
+    labelled_frames: dict[ClassNumber, Count] | None = Field(None, max_length=MOST_CLASSES)
+    """None: told by an earlier version."""
     audit: Audit | None = None
     refused: str | None = None
 

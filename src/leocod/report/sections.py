@@ -111,7 +111,8 @@ def show_errors(kinds: Sequence[Kind]) -> Section:
     """What is wrong with the detections at the end, by kind and class."""
     title = "What is wrong with the detections at the end"
     note = (
-        f"In the test frames, detections with a score of at least {LOWEST_SCORE}; each kind of error after TIDE. Badly "
+        f"In the test frames, detections with a score of at least {LOWEST_SCORE} (AP counts lower scores, too, so a "
+        "class may have a high AP and be missed here); each kind of error after TIDE. Badly "
         f"placed: IoU {NEAR} to {RIGHT} with an object of its class. Wrong class: IoU at least {RIGHT} with an object "
         "of another class. Duplicate: the object was found already, with a higher score. Background: none of these. "
         "Missed: objects that nothing of the above is about. Detections count for the class that they say."

@@ -59,8 +59,10 @@ def _tell_learnt(run: Run) -> Iterator[str]:
         (first.ap, "before the first step") if first else (evaluations[0].ap, f"after step {evaluations[0].step + 1}")
     )
     from_start = "" if began[0] is None or len(evaluations) + bool(first) < 2 else f", {began[0]:.1f} {began[1]}"
-    yield f"{name} is {evaluations[-1].ap:.1f} at the end{from_start}."
     last = _last_by_class(run)
+    yield f"{name} is {evaluations[-1].ap:.1f} at the end{from_start}."
+    frames = f", on {pluralize(len(run.last_detections), 'test frame')}" if run.last_detections else ""
+    yield f"It is the mean over {len(last)} of {pluralize(len(run.classes), 'class')}{frames}; 100 is perfect."
     ordered = sorted(last, key=lambda one: -last[one])
     if len(ordered) > 2 * MOST_NAMED:
         yield f"Best: {_list_points(ordered[:MOST_NAMED], last)}. Worst: {_list_points(ordered[-MOST_NAMED:], last)}."
@@ -106,12 +108,13 @@ def _tell_last_seen(run: Run, name: str) -> str:
 
 
 def _advise(run: Run) -> Iterator[str]:
-    yield from _tell_silence(run)
+    yield from tell_silence(run)
     last, held = _last_by_class(run), run.memory.by_class if run.memory else {}
     mean = float(np.mean(list(last.values()))) if last else 0.0
-    few = [one for one in last if one in held and held[one].seen < FEW_FRAMES and last[one] < mean]
+    labelled = run.labelled_by_class
+    few = [one for one in last if one in labelled and labelled[one] < FEW_FRAMES and last[one] < mean]
     if few:
-        counted = [f"{one} ({pluralize(held[one].seen, 'labelled frame')})" for one in few]
+        counted = [f"{one} ({pluralize(labelled[one], 'labelled frame')})" for one in few]
         yield f"Label more frames with {_list(counted)}: there are few, and the detector is below its mean there."
     if wrong := list(_list_wrong(run)):
         yield (
@@ -132,7 +135,7 @@ def _advise(run: Run) -> Iterator[str]:
         yield f"{run.results.definitions.ap_name} still rises at the end: more of the stream would help."
 
 
-def _tell_silence(run: Run) -> Iterator[str]:
+def tell_silence(run: Run) -> Iterator[str]:
     """Whoever uses the detector as it is sees nothing: said before all else."""
     if not run.last_detections:
         return

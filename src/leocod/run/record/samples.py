@@ -82,7 +82,8 @@ class Samples(BaseSink):
         with atomic_write(self.folder / name, durable=False) as temporary:
             PillowImage.fromarray(frame.image()).save(temporary, "png")
         rows = _to_rows(truth) if truth.known else None
-        return {"kind": kind, "step": step, "frame": frame.id, "file": name, "truth": rows, "boxes": boxes}
+        place = {"frame": frame.id, "name": f"{frame.video}/{frame.index}"}
+        return {"kind": kind, "step": step, **place, "file": name, "truth": rows, "boxes": boxes}
 
     def state_dict(self) -> dict[str, Any]:
         return {"entries": self.entries, "found": [list(one) for one in self._found]}
