@@ -26,6 +26,7 @@ SMALLEST = {
         *("--rounds", "1", "--warm-up", "0", "--most-classes", "100", "--most-frames", "16"),
         *("--memory-steps", "1", "--young", "0", "--old", "1"),
     ],
+    "intervals": ["--draws", "2"],
     "live_person": ["--minutes", "0.2"],
     "live": ["--rounds", "1", "--seconds", "15"],
     "memory": ["--rounds", "1", "--times", "2"],

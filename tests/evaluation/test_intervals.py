@@ -1,15 +1,22 @@
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from leocod.evaluation.intervals import (
+    LIKENESS,
+    UNKNOWN,
     Difference,
     Interval,
+    SeedVariance,
     find_t_quantile,
     measure_crossed,
+    measure_paired,
     measure_runs,
     measure_single,
+    pool_pairs,
 )
 
 
@@ -97,6 +104,85 @@ def test_the_interval_contains_the_true_mean_about_95_times_of_100(
     # Of 600 draws at 95 %, 30 are expected outside, give or take 11 (two standard deviations). Where runs hardly
     # differ, the rest that counts in their place makes it a little wider than needed.
     assert 0.92 <= inside / draws <= 0.995
+
+
+def test_all_comparisons_of_a_table_tell_how_much_one_varies() -> None:
+    # Variances over the two runs: 2, 8 and 2.
+    pooled = pool_pairs(np.array([[1.0, 3.0], [2.0, 6.0], [4.0, 2.0]]), rows=4)
+
+    assert pooled.variance == pytest.approx(4)
+    assert pooled.degrees == pytest.approx(1 / (1 / LIKENESS + 1 / 2))
+
+
+def test_a_single_comparison_tells_nothing_beside_itself() -> None:
+    assert pool_pairs(np.array([[1.0, 3.0, 4.0]]), rows=2) == UNKNOWN
+    # Three rows have two comparisons of their own; the third follows from them.
+    assert pool_pairs(np.ones((3, 2)), rows=3).degrees == pool_pairs(np.ones((2, 2)), rows=4).degrees
+
+
+def test_what_other_comparisons_tell_counts_with_its_degrees_of_freedom() -> None:
+    by_run, by_class = [1.0, 3.0], np.array([[1.0, 1.0, 1.0], [3.0, 3.0, 3.0]])
+
+    # Its own variance is 2 with one degree of freedom, the others' 1 with three.
+    own, with_others = measure_runs(by_run), measure_paired(by_run, None, SeedVariance(1.0, 3.0))
+
+    assert own == (2 / 2, 1)
+    assert with_others == pytest.approx(((1 * 2 + 3 * 1) / 4 / 2, 4))
+    assert measure_paired(by_run, by_class, SeedVariance(1.0, 3.0)) == pytest.approx((with_others.variance, 2))
+    assert measure_paired(by_run, by_class) == pytest.approx((own.variance, 1))
+
+
+@pytest.mark.parametrize(
+    ("runs", "classes", "deviations"),
+    [
+        # What a run adds to each row, as standard deviations in points: alike, and from a half to two.
+        (2, 14, [1.0] * 8),
+        (2, 20, np.linspace(0.5, 2, 8)),
+        (3, 14, [1.0] * 8),
+        (3, 20, np.linspace(0.5, 2, 8)),
+        (3, 14, [0.0] * 8),
+        (5, 20, np.linspace(0.5, 2, 8)),
+    ],
+)
+def test_with_other_comparisons_the_interval_contains_the_true_mean_about_95_times_of_100(
+    runs: int, classes: int, deviations: list[float]
+) -> None:
+    generator, inside = np.random.default_rng(0), []
+    for _ in range(150):
+        drawn = draw_table(generator, runs, classes, deviations)
+        differences = drawn[1:] - drawn[0]
+        pooled = pool_pairs(differences.mean(axis=2), rows=len(drawn))
+        for one in differences:
+            low, high = measure_paired(one.mean(axis=1), one, pooled).surround(float(one.mean()))
+            inside.append(low < 0 < high)
+
+    assert 0.92 <= np.mean(inside) <= 0.995
+
+
+def test_with_other_comparisons_two_seeds_say_enough_to_be_of_use() -> None:
+    """By its own two runs alone the interval of a difference is some ten points wide."""
+    generator, alone, pooled = np.random.default_rng(0), [], []
+    for _ in range(30):
+        drawn = draw_table(generator, 2, 14, [2.0] * 9)
+        differences = drawn[1:] - drawn[0]
+        expected = pool_pairs(differences.mean(axis=2), rows=len(drawn))
+        alone += [measure_crossed(one).surround(0).high for one in differences]
+        pooled += [measure_crossed(one, expected).surround(0).high for one in differences]
+
+    assert np.median(pooled) < np.median(alone) / 2
+
+
+def draw_table(
+    generator: np.random.Generator, runs: int, classes: int, deviations: Sequence[float]
+) -> NDArray[np.float64]:
+    """Figures of rows x runs x classes; a run adds so much to each row."""
+    rows = len(deviations)
+    return np.asarray(
+        generator.normal(0, 3, (1, runs, 1))
+        + np.reshape(deviations, (-1, 1, 1)) * generator.normal(0, 1, (rows, runs, 1))
+        + generator.normal(0, 1, (rows, 1, classes))
+        + generator.normal(0, 2, (rows, runs, classes))
+    )
 
 
 def test_over_seeds_alone_the_interval_would_miss_the_mean_where_classes_differ() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leocod.evaluation.intervals import Difference
+from leocod.evaluation.intervals import Difference, find_t_quantile
 from leocod.paper.outcome import Outcome, RowRuns, Verdict, spread
 from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord
@@ -118,6 +118,29 @@ def test_pairs_are_compared_in_their_mean() -> None:
     assert [verdict.word for verdict in (better, less, unrun)] == ["holds", "undecided", "not run"]
     assert difference_of(better).mean == 4.0
     assert difference_of(better).interval == pytest.approx((4.0 - SINGLE / 2**0.5, 4.0 + SINGLE / 2**0.5))
+
+
+def test_other_comparisons_tell_how_much_one_varies_from_seed_to_seed() -> None:
+    rows = {"a": [11.0, 12.0], "b": [10.0, 10.0], "c": [12.0, 11.0], "d": [10.0, 10.0]}
+    alone, beside = outcome(BETTER, **rows), outcome({"better": [["a", "b"], ["c", "d"]]}, **rows)
+
+    widths = []
+    for one in (alone, beside):
+        interval = difference_of(one.judge_claims()[0]).interval
+        assert interval is not None
+        widths.append(interval.high - interval.low)
+
+    # Each pair has the variance 0.5 over two runs: t with one degree of freedom, and with 1 + 1 / (1 / 4 + 1 / 1).
+    assert widths == pytest.approx([2 * 12.706 * 0.5, 2 * find_t_quantile(1.8) * 0.5], abs=0.001)
+
+
+def test_a_mean_over_pairs_is_judged_by_its_own_runs() -> None:
+    """What a seed does to all pairs does not average out."""
+    rows = {"a": [11.0, 12.0], "b": [10.0, 10.0], "c": [11.0, 12.0], "d": [10.0, 10.0]}
+
+    [verdict] = outcome({"on_average": [["a", "b"], ["c", "d"]]}, **rows).judge_claims()
+
+    assert difference_of(verdict).interval == pytest.approx((1.5 - 12.706 * 0.5, 1.5 + 12.706 * 0.5), abs=0.001)
 
 
 def test_no_better_holds_when_the_whole_interval_is_below_the_margin() -> None:

@@ -82,6 +82,19 @@ def test_recorded_runs_are_finished_with_the_benchmark_of_the_table_only(
     assert finished(table.model_copy(update={"name": "other"}), recorded) == []
 
 
+def test_runs_that_the_command_names_are_finished_in_every_table(plan: Plan, table: Table, tmp_path: Path) -> None:
+    first, second, *_ = (cell.name for cell in plan.cells)
+    for name, fap in ((first, 40.0), (second, 50.0)):
+        (tmp_path / f"{name}.csv").write_text(format_runs([RunRecord(run=name, seed=0, scores={"fap": fap})]))
+    files = [tmp_path / f"{first}.csv", tmp_path / f"{second}.csv"]
+    own = table.model_copy(update={"name": "own", "finished": files[0]})
+
+    named = Plan([table, own], plan.base, (), plan.out, overrides=("seed=0",), finished=files)
+
+    assert [cell.name for cell in named.cells if cell.state == "finished"] == [first, second]
+    assert {name: len(records) for name, records in named.records.items()} == {table.name: 2, "own": 2}
+
+
 def test_a_folder_with_recorded_runs_can_be_prepared(plan: Plan, table: Table, tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text(format_runs([RunRecord(run=plan.cells[0].name, seed=0, scores={})]))
     recorded = Plan([table.model_copy(update={"finished": tmp_path / "runs.csv"})], plan.base, (), plan.out)

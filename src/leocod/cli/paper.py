@@ -59,6 +59,14 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Set any key of the benchmark's config. May be repeated."),
 ]
+Finished = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="NAME-runs.csv",
+        help="Runs that were made earlier on this benchmark: they count as finished, wherever their directories are. "
+        "May be repeated.",
+    ),
+]
 Classes = Annotated[
     str | None,
     typer.Option(metavar="NAME,...", help="Classes of the figure over time. By default rare to frequent ones."),
@@ -77,6 +85,7 @@ def paper(
     dry_run: DryRun = False,
     no_run: NoRun = False,
     overrides: Overrides = None,
+    finished: Finished = None,
     classes: Classes = None,
     out: Out = None,
 ) -> None:
@@ -88,7 +97,9 @@ def paper(
     if tables == ["list"]:
         _list_tables()
         return
-    plan = make_plan(tables, benchmark, () if seeds is None else parse_seeds(seeds), overrides or (), out)
+    plan = make_plan(
+        tables, benchmark, () if seeds is None else parse_seeds(seeds), overrides or (), out, finished or ()
+    )
     chosen = [name.strip() for name in classes.split(",")] if classes else []
     _check_classes(plan, chosen)
     plan.prepare()
@@ -112,7 +123,12 @@ def exit_if_failed(failures: Mapping[str, str]) -> None:
 
 
 def make_plan(
-    names: Sequence[str], benchmark: str | None, seeds: Sequence[int], overrides: Sequence[str], out: Path | None
+    names: Sequence[str],
+    benchmark: str | None,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    out: Path | None,
+    finished: Sequence[Path] = (),
 ) -> Plan:
     """What is to be run for these tables."""
     from leocod.paper.plan import Plan, choose_benchmark, load_benchmark
@@ -128,7 +144,8 @@ def make_plan(
             )
     chosen = benchmark or choose_benchmark(tables)
     base = load_benchmark(chosen, [parse_override(text) for text in overrides])
-    return Plan(tables, base, seeds, out or Path("runs") / f"paper-{Path(chosen).stem}", chosen, overrides)
+    place = out or Path("runs") / f"paper-{Path(chosen).stem}"
+    return Plan(tables, base, seeds, place, chosen, overrides, finished)
 
 
 def _check_classes(plan: Plan, names: Sequence[str]) -> None:

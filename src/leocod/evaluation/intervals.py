@@ -17,6 +17,9 @@ SIGNS = (1, -1, -1, 1)
 CONFIDENCE = 0.95
 """How often an interval contains the true mean."""
 
+LIKENESS = 4.0
+"""Degrees of freedom that all other comparisons of a table count for, at most, in how much one varies by seed."""
+
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
 MANY = 10_000
 """From so many degrees of freedom on, Student's t is the normal distribution to four digits."""
@@ -75,6 +78,32 @@ class Error(NamedTuple):
         return Interval(mean - reach, mean + reach)
 
 
+class SeedVariance(NamedTuple):
+    """How much the difference of two rows varies from seed to seed."""
+
+    variance: float
+    degrees: float
+    """Degrees of freedom that it is known with."""
+
+
+UNKNOWN = SeedVariance(0.0, 0.0)
+"""Where the rows that are compared are all that is known."""
+
+
+def pool_pairs(differences: NDArray[np.float64], *, rows: int) -> SeedVariance:
+    """What all pairs of rows that a table compares tell about each of them: pairs x runs, of so many rows.
+
+    Two or three runs hardly tell how much a difference varies from seed to seed. The comparisons of a table vary much
+    alike (decision 21), so the others count, too, with LIKENESS degrees of freedom at most. Pairs that share rows
+    tell less than as many pairs of rows of their own.
+    """
+    pairs, runs = differences.shape
+    others = min(pairs - 1, rows - 2) * (runs - 1)
+    if others < 1:
+        return UNKNOWN
+    return SeedVariance(float(np.var(differences, axis=1, ddof=1).mean()), 1 / (1 / LIKENESS + 1 / others))
+
+
 def subtract_by_class(
     rows: Sequence[Sequence[Mapping[str, float]]], signs: Sequence[float] = SIGNS
 ) -> NDArray[np.float64] | None:
@@ -89,12 +118,17 @@ def subtract_by_class(
     return np.asarray(np.tensordot(signs[: len(rows)], tables, axes=1))
 
 
-def measure_paired(by_run: Sequence[float], by_class: NDArray[np.float64] | None) -> Error:
-    """Of the mean difference over several runs: over runs and classes where classes are known, else over runs."""
-    return measure_runs(by_run) if by_class is None else measure_crossed(by_class)
+def measure_paired(
+    by_run: Sequence[float], by_class: NDArray[np.float64] | None, expected: SeedVariance = UNKNOWN
+) -> Error:
+    """Of the mean difference over several runs: over runs and classes where classes are known, else over runs.
+
+    `expected` is what other comparisons of the same table tell.
+    """
+    return measure_runs(by_run, expected) if by_class is None else measure_crossed(by_class, expected)
 
 
-def measure_crossed(differences: NDArray[np.float64]) -> Error:
+def measure_crossed(differences: NDArray[np.float64], expected: SeedVariance = UNKNOWN) -> Error:
     """Of the mean over runs x classes, where both are random: other seeds, and other classes of the same kind.
 
     The analysis of variance of two crossed random factors, with one value in each place:
@@ -105,23 +139,32 @@ def measure_crossed(differences: NDArray[np.float64]) -> Error:
 
     The degrees of freedom are those of Hillis (2007), who has readers and cases. They grow without limit where runs do
     not differ. There the classes alone make the variance, so the degrees end at classes - 1. Runs cannot differ less
-    than the rest does but by luck, so the rest is the least that counts (decision 21).
+    than the rest does but by luck, so the rest is the least that counts. MS_run is moderated: what is `expected` of
+    the mean of a run counts with its degrees of freedom (decision 21).
     """
     runs, classes = differences.shape
     mean, by_run, by_class = differences.mean(), differences.mean(axis=1), differences.mean(axis=0)
     rest = differences - by_run[:, None] - by_class[None, :] + mean
-    of_runs = classes * np.sum((by_run - mean) ** 2) / (runs - 1)
+    seen = _moderate(SeedVariance(float(np.var(by_run, ddof=1)), runs - 1), expected)
+    of_runs = classes * seen.variance
     of_classes = runs * np.sum((by_class - mean) ** 2) / (classes - 1)
     of_rest = np.sum(rest**2) / ((runs - 1) * (classes - 1))
     total = float(max(of_runs, of_rest) + max(of_classes - of_rest, 0.0))
     most = float(classes - 1)
-    degrees = min((runs - 1) * (total / float(of_runs)) ** 2, most) if of_runs > 0 else most
+    degrees = min(seen.degrees * (total / of_runs) ** 2, most) if of_runs > 0 else most
     return Error(total / differences.size, degrees)
 
 
-def measure_runs(differences: Sequence[float]) -> Error:
+def measure_runs(differences: Sequence[float], expected: SeedVariance = UNKNOWN) -> Error:
     """Of the mean over runs, where nothing is known about classes."""
-    return Error(float(np.var(differences, ddof=1)) / len(differences), len(differences) - 1)
+    seen = _moderate(SeedVariance(float(np.var(differences, ddof=1)), len(differences) - 1), expected)
+    return Error(seen.variance / len(differences), seen.degrees)
+
+
+def _moderate(seen: SeedVariance, expected: SeedVariance) -> SeedVariance:
+    """The mean of two variances, each by its degrees of freedom."""
+    degrees = seen.degrees + expected.degrees
+    return SeedVariance((seen.degrees * seen.variance + expected.degrees * expected.variance) / degrees, degrees)
 
 
 def measure_single(by_class: NDArray[np.float64] | None, *, by_chance: float) -> Error:

@@ -14,7 +14,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from leocod.evaluation.intervals import SIGNS, Difference, measure_paired, measure_single, subtract_by_class
+from leocod.evaluation.intervals import (
+    SIGNS,
+    UNKNOWN,
+    Difference,
+    SeedVariance,
+    measure_paired,
+    measure_single,
+    pool_pairs,
+    subtract_by_class,
+)
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
 from leocod.paper.columns import find_column
@@ -140,8 +149,25 @@ class Outcome:
             by_chance = self.table.chance**2 * sum(sign**2 for sign in signs)
             error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
         else:
-            error = measure_paired(by_run, by_class)
+            error = measure_paired(by_run, by_class, self._expect(metric, places, signs))
         return Difference(by_run, error.surround(float(np.mean(by_run))))
+
+    def _expect(self, metric: str, places: Sequence[Place], signs: Sequence[float]) -> SeedVariance:
+        """What all comparisons of the table that have these runs tell about how much one varies from seed to seed."""
+        # In a mean over pairs, what a seed does to all pairs does not average out: its own runs must tell.
+        if any(abs(sign) != 1 for sign in signs):
+            return UNKNOWN
+        values = {key: row.values(metric) for key, row in self.rows.items()}
+        there = {key for key, of_row in values.items() if all(place in of_row for place in places)}
+        pairs = [pair for pair in _list_pairs(self.table) if there.issuperset(pair)]
+        if not pairs:
+            return UNKNOWN
+        pooled = pool_pairs(
+            np.array([[values[first][place] - values[second][place] for place in places] for first, second in pairs]),
+            rows=len({key for pair in pairs for key in pair}),
+        )
+        # A gain over another gain varies as two differences do.
+        return SeedVariance(pooled.variance * len(signs) / 2, pooled.degrees)
 
     def _subtract_by_class(
         self, metric: str, rows: Sequence[str], places: Sequence[Place], signs: Sequence[float]
@@ -205,6 +231,15 @@ class Outcome:
 def mean(values: Sequence[float]) -> float | None:
     """None where there are no values."""
     return float(np.mean(values)) if values else None
+
+
+def _list_pairs(table: Table) -> list[tuple[str, str]]:
+    """Every two rows that a table compares, each pair once."""
+    pairs = [*((row.key, row.over) for row in table.rows if row.over), *table.comparisons]
+    for claim in table.claims:
+        pairs += [*claim.better, *claim.on_average, *claim.no_better, *claim.alike]
+        pairs += [pair for a, b, c, d in claim.gains for pair in ((a, b), (c, d))]
+    return list({frozenset(pair): pair for pair in pairs}.values())
 
 
 def _read_row(row: Row, cells: Sequence[Cell]) -> RowRuns:

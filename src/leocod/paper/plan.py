@@ -40,6 +40,8 @@ class Plan:
     """The benchmark as it was named."""
     overrides: Sequence[str] = ()
     """Keys of the benchmark's config that were set, as key=value."""
+    finished: Sequence[Path] = ()
+    """Files of runs (NAME-runs.csv) on this benchmark that every table counts as finished."""
 
     @property
     def benchmark(self) -> str:
@@ -67,9 +69,15 @@ class Plan:
 
     @cached_property
     def records(self) -> dict[str, dict[str, RunRecord]]:
-        """Table -> runs that it counts as finished. They hold for its own benchmark only, without other settings."""
-        files = {table.name: table.finished for table in self.tables if table.benchmark == self.chosen}
-        return {} if self.overrides else {name: read_runs(Path(file)) for name, file in files.items() if file}
+        """Table -> runs that it counts as finished."""
+        given = {name: record for file in self.finished for name, record in read_runs(file).items()}
+        return {table.name: given | self._read_own_records(table) for table in self.tables}
+
+    def _read_own_records(self, table: Table) -> dict[str, RunRecord]:
+        """The runs that the table itself names. They hold for its own benchmark only, without other settings."""
+        if table.finished is None or table.benchmark != self.chosen or self.overrides:
+            return {}
+        return read_runs(Path(table.finished))
 
     @cached_property
     def cells(self) -> list[Cell]:
