@@ -64,14 +64,17 @@ def test_a_run_of_another_world_draws_its_own_frames() -> None:
     assert len(list(Wander(WanderOptions(steps=2), seed=5).test)) == 2
 
 
-@pytest.mark.parametrize("obstacle", ["torch is there", "one processor", "no such world"])
+OTHERS = {"no such world": (0, None), "a negative seed": (3, -1), "more than is held at once": (10**6, None)}
+
+
+@pytest.mark.parametrize("obstacle", ["torch is there", "one processor", *OTHERS])
 def test_nothing_is_begun_where_nothing_is_gained(obstacle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if obstacle == "torch is there":
         monkeypatch.setitem(sys.modules, "torch", object())
     if obstacle == "one processor":
         monkeypatch.setattr(drawing_ahead, "count_cpus", lambda: 1)
 
-    draw_ahead(0 if obstacle == "no such world" else 3, None)
+    draw_ahead(*OTHERS.get(obstacle, (3, None)))
 
     assert not drawn_ahead
 

@@ -381,6 +381,23 @@ def test_a_class_that_is_merged_moves_to_the_shelf_of_the_other(a_memory, ids, a
     assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
 
 
+def test_a_pinned_frame_stays_when_its_class_is_merged_into_a_full_shelf(a_memory, ids, a_frame):
+    memory = a_memory(per_class=2)
+    memory.add([a_frame(1, (1,)), a_frame(2, (1,)), a_frame(3, (0,))])
+    memory.pinned.add(3)
+
+    memory.merge_classes(0, 1)
+
+    assert ids(memory.frames) == [1, 3]
+    memory.pinned |= {1}
+    memory.add([a_frame(4, (0,))])
+    memory.pinned |= {4}
+    memory.merge_classes(0, 1)
+    # All are pinned, so the shelf holds one more.
+    assert ids(memory.frames) == [1, 3, 4]
+    assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
+
+
 def test_pins_are_saved(a_memory, a_frame):
     memory = a_memory()
     memory.add([a_frame(1, (0,))])

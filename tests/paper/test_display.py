@@ -92,7 +92,9 @@ def test_the_margin_is_named_where_a_claim_has_one(own_table: Table) -> None:
 def test_it_is_said_what_the_intervals_rest_on_and_what_chance_does(outcome: Outcome) -> None:
     record = RunRecord(run="a", seed=0, scores={}, by_class={"fap": {"mug": 1.0}})
     with_classes = replace(outcome.rows["bare"], records={(0, None): record})
-    single = replace(outcome.rows["bare"], expected=1)
+    (place, scores), *_ = outcome.rows["bare"].runs.items()
+    # As many as there are count, and not as many as are yet to come.
+    single = replace(outcome.rows["bare"], runs={place: scores})
 
     seeds_only = explain_intervals(outcome)
     over_both = explain_intervals(Outcome(outcome.table, {**outcome.rows, "bare": with_classes}))

@@ -191,10 +191,9 @@ def test_the_standard_world_takes_as_long_as_when_it_was_published(tmp_path: Pat
 def test_the_published_time_of_a_step_is_that_of_the_published_runs() -> None:
     from leocod.paper.record import read_runs
 
-    folder = Path(__file__).parents[2] / "results" / "first_edition" / "paper"
-    runs = {name: run for file in folder.glob("*-runs.csv") for name, run in read_runs(file).items()}
+    runs = read_runs(Path(__file__).parents[2] / "results" / "paper" / "main-runs.csv")
 
     seconds = sum(run.seconds or 0.0 for run in runs.values())
 
-    assert round(seconds / len(runs) / 400, 2) == PUBLISHED
-    assert len(runs) == 222
+    assert round(seconds / len(runs) / 500, 2) == PUBLISHED
+    assert len(runs) == 66

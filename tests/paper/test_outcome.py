@@ -194,6 +194,38 @@ def test_choices_of_labelled_frames_are_compared_within_their_seed() -> None:
     assert RowRuns(row, runs, 4).spread("fap") == pytest.approx(0.5**0.5)
 
 
+def test_choices_of_labelled_frames_do_not_count_as_other_worlds() -> None:
+    table = outcome(BETTER, a=[], b=[]).table
+    # Two worlds that differ by 2, with three choices each that differ by nothing.
+    first = {(seed, choice): {"fap": 50.0 + 2 * seed} for seed in (0, 1) for choice in (0, 1, 2)}
+    second = {place: {"fap": 50.0} for place in first}
+    rows = {"a": RowRuns(table.row("a"), first, 6), "b": RowRuns(table.row("b"), second, 6)}
+
+    difference = Outcome(table, rows).subtract("fap", "a", "b")
+
+    assert difference is not None
+    assert difference.interval == pytest.approx((1 - 12.706, 1 + 12.706), abs=0.01)
+
+
+def test_a_row_that_stands_on_both_sides_does_not_count() -> None:
+    rows = outcome(BETTER, a=[12.0, 13.0, 15.0], b=[10.0, 11.5, 12.0], c=[70.0, 20.0, 90.0])
+    alone = outcome(BETTER, a=[12.0], b=[10.0], c=[70.0])
+
+    assert rows.subtract("fap", "a", "c", "b", "c") == rows.subtract("fap", "a", "b")
+    assert alone.subtract("fap", "a", "c", "b", "c") == alone.subtract("fap", "a", "b")
+
+
+def test_a_row_that_several_pairs_share_counts_as_one() -> None:
+    alone = outcome(BETTER, a=[12.0], b=[12.0], c=[10.0])
+
+    shared = alone.subtract("fap", "a", "c", "b", "c", signs=(0.5, -0.5, 0.5, -0.5))
+
+    assert shared is not None
+    assert shared.interval is not None
+    # Half of a and half of b vary less than one row does, but c counts as a whole.
+    assert shared.interval.high - 2 == pytest.approx(1.959964 * 1.5**0.5)
+
+
 def test_the_papers_own_figures_get_a_verdict_too(table: Table) -> None:
     [verdict] = Outcome.from_paper(table, "oak").judge_claims()
 

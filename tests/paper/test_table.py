@@ -265,3 +265,8 @@ def test_no_labels_are_a_cost_too() -> None:
 
     assert row.cost == "none"
     assert row.configure(WANDER, seed=0)["labels"]["per_step"] == 0
+
+
+def test_a_row_takes_its_seed_by_its_seeds() -> None:
+    with pytest.raises(ValueError, match=r"k: set has a seed\. Give seeds: \[7\] instead\."):
+        Row(key="k", set={"seed": 7})

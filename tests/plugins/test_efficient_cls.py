@@ -203,10 +203,19 @@ def test_classes_that_no_labelled_frame_of_the_step_shows_need_higher_scores(lea
 
 
 def test_a_frame_that_is_checked_is_not_its_own_context(learner, a_step):
-    step = a_step(frames=4, labelled=1)
+    step = a_step(frames=4, labelled=2)
+    other = replace(step.labels[1], classes=(step.labels[0].classes + 1) % 3)
+    step = replace(step, labels={**step.labels, 1: other})
     one = sees(learner(context=0.5), on_the_first_frame(step))
 
     assert one.learn(step).check == PseudoLabelCheck(labels=0, right=0)
+
+
+def test_the_only_labelled_frame_of_a_step_is_checked_without_a_context(learner, a_step):
+    step = a_step(frames=4, labelled=1)
+    one = sees(learner(context=0.5), on_the_first_frame(step))
+
+    assert one.learn(step).check == PseudoLabelCheck(labels=1, right=1)
 
 
 def test_without_pseudo_labels_the_fast_learner_learns_what_the_bare_strategy_does(learner, a_step):

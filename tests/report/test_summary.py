@@ -88,9 +88,12 @@ def test_classes_whose_pseudo_labels_are_mostly_wrong_are_named(run: Run) -> Non
 def test_a_memory_that_is_full_of_one_class_is_told(run: Run) -> None:
     held = {"mug": Held(frames=9, seen=99), "laptop": Held(frames=1, seen=20), "plant": Held(frames=1, seen=20)}
 
-    advice = tell(replace(run, memory=Memory(bytes=9, frames=11, by_class=held)))["What to do next"]
+    full = replace(run, memory=Memory(bytes=9, frames=11, by_class=held))
+    random = replace(full, config="strategy: {name: icarl, memory_store: random}")
 
-    assert "The memory is mostly full of mug" in advice
+    assert "The memory is mostly full of mug" in tell(random)["What to do next"]
+    # A balanced one cannot be cured by being balanced.
+    assert "mostly full" not in tell(full)["What to do next"]
 
 
 def test_what_nobody_tests_and_what_still_rises_is_told(run: Run) -> None:

@@ -202,8 +202,9 @@ def test_asked_to_stop_while_it_learns_it_saves_that_step_and_goes_on_the_same(s
     assert digests(tmp_path / "run") == whole()
 
 
-def test_asked_to_stop_while_it_evaluates_it_leaves_at_once_and_evaluates_again(whole, tmp_path, monkeypatch):
-    asked = []
+@pytest.mark.parametrize("texts", [(), ("labels.delay=1",)], ids=["", "labels are under way"])
+def test_asked_to_stop_while_it_evaluates_it_leaves_at_once_and_evaluates_again(texts, whole, tmp_path, monkeypatch):
+    config, asked = configured(*texts), []
 
     def evaluate(*_):
         asked.append(signal.raise_signal(signal.SIGINT))
@@ -211,12 +212,15 @@ def test_asked_to_stop_while_it_evaluates_it_leaves_at_once_and_evaluates_again(
 
     with monkeypatch.context() as patched, pytest.raises(Interrupted, match="SIGINT"):
         patched.setattr(Evaluator, "evaluate", evaluate)
-        run_experiment(configured(), tmp_path / "run")
+        run_experiment(config, tmp_path / "run")
     state = read_checkpoint(tmp_path / "run" / "checkpoints" / "step_00001.pt")
     assert (state["step"], state["finished"]) == (1, False)
-    resume_experiment(configured(), tmp_path / "run")
+    # Saved again when the step is finished, and before the next one has come.
+    with pytest.raises(Broken):
+        resume_experiment(config, tmp_path / "run", [BreaksOff(StepArrived, 2)])
+    resume_experiment(config, tmp_path / "run")
 
-    assert digests(tmp_path / "run") == whole()
+    assert digests(tmp_path / "run") == whole(*texts)
 
 
 def test_asked_twice_it_ends_without_saving_and_goes_on_the_same(whole, tmp_path):

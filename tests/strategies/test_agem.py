@@ -143,3 +143,14 @@ def test_a_reference_that_is_not_finite_is_refused_though_the_gradient_does_not_
     learned = strategy.learn(a_step(1))
 
     assert learned.refused == "the gradient of the reference frames is not finite"
+
+
+def test_replayed_frames_that_share_the_one_update_are_counted(a_detector, a_step):
+    joint, classic = (
+        AGEM(a_detector(), AGEMOptions(recipe="joint", replay_per_step=3, replay_loss=loss)) for loss in (True, False)
+    )
+    for strategy in (joint, classic):
+        strategy.learn(a_step(0, labelled=2))
+
+    assert joint.learn(a_step(1, labelled=2)).trained_on == (5,)
+    assert classic.learn(a_step(1, labelled=2)).trained_on == (2,)

@@ -103,3 +103,14 @@ def test_without_current_frames_there_is_no_update(a_detector, a_step):
     strategy.learn(a_step(0))
 
     assert strategy.learn(a_step(1, labelled=0)).losses == {}
+
+
+def test_a_frame_whose_background_counts_for_nothing_keeps_it_so(a_detector, a_frame):
+    strategy = ICaRLWang(a_detector())
+    strategy.learn(a_full_step(a_frame, 0, (0, 1), 4))
+    step = a_full_step(a_frame, 1, (0,), 2)
+    silent = {number: replace(one, weights=LossWeights.all(1.0, background=0.0)) for number, one in step.labels.items()}
+
+    (batch,) = strategy.batches(replace(step, labels=silent))
+
+    assert [labels.weights.background for labels in batch.labels[:2]] == [0.0, 0.0]

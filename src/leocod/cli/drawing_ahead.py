@@ -27,7 +27,7 @@ def draw_ahead(steps: int | None, seed: int | None) -> None:
         return
     import yaml
 
-    from leocod.benchmarks.wander import WanderOptions, drawn_ahead
+    from leocod.benchmarks.wander import TEST_FRAMES_KEPT, WanderOptions, drawn_ahead
 
     # Not by `load_quickstart` of the config: its module imports torch.
     quickstart = yaml.safe_load(files("leocod.run").joinpath("quickstart.yaml").read_text(encoding="utf-8"))
@@ -38,6 +38,9 @@ def draw_ahead(steps: int | None, seed: int | None) -> None:
         # The run itself says what is wrong.
         return
     seed = seed or 0
+    # The run refuses a negative seed. It holds no more test frames than these at once.
+    if seed < 0 or options.steps > TEST_FRAMES_KEPT:
+        return
     drawn_ahead[options, seed] = _Drawing(options, seed).wait
 
 
@@ -47,7 +50,7 @@ class _Drawing:
     def __init__(self, options: WanderOptions, seed: int) -> None:
         context = get_context("spawn")
         self._result, end = context.Pipe(duplex=False)
-        # As a daemon it ends with this process, however that ends.
+        # As a daemon it ends with this process; if that is killed, when the pipe turns out to be broken.
         self._process = context.Process(target=_draw, args=(end, options, seed), daemon=True)
         self._process.start()
         end.close()

@@ -170,7 +170,7 @@ def _list_tables() -> None:
     grid = Grid.grid("", "", "", "", padding=(0, 2))
     for name in list_tables():
         table = load_table(name)
-        runs = sum(max(row.selections, 1) for row in table.rows) * len(table.seeds)
+        runs = sum(max(row.selections, 1) * len(row.seeds or table.seeds) for row in table.rows)
         grid.add_row(f"[cyan]{name}[/cyan]", table.in_paper, table.title, pluralize(runs, "run"))
     console.print(grid)
 

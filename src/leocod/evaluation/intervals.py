@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 """How often an interval contains the true mean."""
 
 LIKENESS = 4.0
-"""Degrees of freedom that all other comparisons of a table count for, at most, in how much one varies by seed."""
+"""Degrees of freedom that all comparisons of a table count for, at most, in how much one varies by seed."""
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
 MANY = 10_000
@@ -94,14 +94,16 @@ def pool_pairs(differences: NDArray[np.float64], *, rows: int) -> SeedVariance:
     """What all pairs of rows that a table compares tell about each of them: pairs x runs, of so many rows.
 
     Two or three runs hardly tell how much a difference varies from seed to seed. The comparisons of a table vary much
-    alike (decision 21), so the others count, too, with LIKENESS degrees of freedom at most. Pairs that share rows
-    tell less than as many pairs of rows of their own.
+    alike (decision 21), so the mean over all of them counts, with LIKENESS degrees of freedom at most. Pairs that share
+    rows tell less than as many pairs of rows of their own. Two rows with the same runs tell nothing.
     """
-    pairs, runs = differences.shape
-    others = min(pairs - 1, rows - 2) * (runs - 1)
+    runs = differences.shape[1]
+    variances = np.var(differences, axis=1, ddof=1)
+    varying = variances[variances > 0]
+    others = min(len(varying) - 1, rows - 2) * (runs - 1)
     if others < 1:
         return UNKNOWN
-    return SeedVariance(float(np.var(differences, axis=1, ddof=1).mean()), 1 / (1 / LIKENESS + 1 / others))
+    return SeedVariance(float(varying.mean()), 1 / (1 / LIKENESS + 1 / others))
 
 
 def subtract_by_class(

@@ -165,7 +165,10 @@ class ReplayMemory:
         self._frames = {frame.id: frame for frame in frames.values()}
 
     def merge_classes(self, number: int, into: int) -> None:
-        """Let all that is remembered of one class be of another. Entries that a full shelf cannot take are dropped."""
+        """Let all that is remembered of one class be of another.
+
+        Entries that a full shelf cannot take are dropped. For a pinned one, the newest that is not pinned makes room.
+        """
         shown = [entry for entry in self._entries.values() if number in entry.classes]
         for entry in shown:
             classes = np.where(entry.labels.classes == number, into, entry.labels.classes)
@@ -176,12 +179,21 @@ class ReplayMemory:
             for key in missing:
                 shelf = self._open_shelf(key)
                 shelf.offered += 1
-                if not self._is_full(key, entry):
+                stays, full = entry.frame.id in self.pinned, self._is_full(key, entry)
+                if full and stays:
+                    self._make_room(shelf)
+                if stays or not full:
                     shelf.entries.append(entry)
                     self._hold(entry, key)
             for key in [key for key in entry.shelves if key not in self.store.choose_shelves(entry)]:
                 self.shelves[key].entries.remove(entry)
                 self._release(entry, key)
+
+    def _make_room(self, shelf: Shelf) -> None:
+        """Take the newest entry off a shelf; none where all are pinned."""
+        if leaving := [entry for entry in shelf.entries if entry.frame.id not in self.pinned][-1:]:
+            shelf.entries.remove(leaving[0])
+            self._release(leaving[0], shelf.key)
 
     def _open_shelf(self, key: int) -> Shelf:
         if key not in self.shelves:

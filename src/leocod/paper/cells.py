@@ -15,7 +15,7 @@ from typing import Any, Literal
 from leocod.errors import InvalidConfig, RunExists, RunInUse
 from leocod.evaluation.results import Results
 from leocod.files.run_directory import RunDirectory
-from leocod.paper.record import RunRecord, read_scores, record_run
+from leocod.paper.record import RunRecord, record_run
 from leocod.paper.table import Row
 from leocod.run.config import ExperimentConfig, find_changes, load_mapping, load_run_config
 from leocod.run.experiment import name_run
@@ -56,13 +56,6 @@ class Cell:
     def results(self) -> Results | None:
         """The content of results.json, once the run in the directory has finished."""
         return read_finished(self.directory)
-
-    @property
-    def scores(self) -> dict[str, float] | None:
-        """Its metrics, once it has finished."""
-        if self.earlier is not None:
-            return self.earlier.scores
-        return None if (results := self.results) is None else read_scores(results)
 
     @property
     def record(self) -> RunRecord | None:

@@ -125,8 +125,8 @@ def explain_intervals(outcome: Outcome) -> str:
     alone = " Where rows have one run in common, the interval is over classes and takes this for the seeds."
     if not has_classes:
         alone = " Where rows have one run in common, the interval is what chance does."
-    several = any(row.expected > 1 for row in rows)
-    single = any(row.expected == 1 for row in rows)
+    several = any(len(row.runs) > 1 for row in rows)
+    single = any(len(row.runs) == 1 for row in rows)
     return (
         (f"Intervals are 95 %, over {over}. " if several else "Intervals are 95 %. ")
         + f"Chance alone moves a single run by about {count_points(chance)}, and the difference of two by about "

@@ -49,7 +49,8 @@ def _draw_row(axes: Axes, outcome: Outcome, row: RowRuns, height: int) -> None:
     difference = outcome.difference(row.row, metric)
     if difference is not None and difference.interval is not None:
         low, high = difference.interval
-        base = middle - difference.mean
+        # Not `middle - difference.mean`: the difference is over the runs that both rows have.
+        base = outcome.rows[row.row.over or ""].mean(metric) or 0.0
         axes.plot([base + low, base + high], [height, height], color=PALE, linewidth=5, solid_capstyle="butt")
         axes.plot([base, base], [height - 0.35, height + 0.35], color=INK, linewidth=1)
     axes.plot(values, [height] * len(values), "o", color=colour, markersize=3, alpha=0.5, markeredgewidth=0)

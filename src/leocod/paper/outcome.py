@@ -145,17 +145,22 @@ class Outcome:
         if self.is_paper:
             return Difference(by_run, None)
         by_class = self._subtract_by_class(metric, rows, places, signs)
+        weights = _weigh_rows(rows, signs)
         if len(places) == 1:
-            by_chance = self.table.chance**2 * sum(sign**2 for sign in signs)
+            by_chance = self.table.chance**2 * sum(weight**2 for weight in weights)
             error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
+        elif 1 < len({seed for seed, _ in places}) < len(places):
+            # Choices of labelled frames in one world are not runs of other worlds: each seed counts once.
+            of_classes = None if by_class is None else _average_by_seed(by_class, places)
+            error = measure_paired(_average_by_seed(np.asarray(by_run), places).tolist(), of_classes)
         else:
-            error = measure_paired(by_run, by_class, self._expect(metric, places, signs))
+            error = measure_paired(by_run, by_class, self._expect(metric, places, weights))
         return Difference(by_run, error.surround(float(np.mean(by_run))))
 
-    def _expect(self, metric: str, places: Sequence[Place], signs: Sequence[float]) -> SeedVariance:
+    def _expect(self, metric: str, places: Sequence[Place], weights: Sequence[float]) -> SeedVariance:
         """What all comparisons of the table that have these runs tell about how much one varies from seed to seed."""
         # In a mean over pairs, what a seed does to all pairs does not average out: its own runs must tell.
-        if any(abs(sign) != 1 for sign in signs):
+        if any(abs(weight) < 1 for weight in weights):
             return UNKNOWN
         values = {key: row.values(metric) for key, row in self.rows.items()}
         there = {key for key, of_row in values.items() if all(place in of_row for place in places)}
@@ -167,7 +172,7 @@ class Outcome:
             rows=len({key for pair in pairs for key in pair}),
         )
         # A gain over another gain varies as two differences do.
-        return SeedVariance(pooled.variance * len(signs) / 2, pooled.degrees)
+        return SeedVariance(pooled.variance * sum(weight**2 for weight in weights) / 2, pooled.degrees)
 
     def _subtract_by_class(
         self, metric: str, rows: Sequence[str], places: Sequence[Place], signs: Sequence[float]
@@ -226,6 +231,20 @@ class Outcome:
         value = self.rows[row[0]].spread(metric)
         word: Word = "not run" if value is None else "holds" if value <= at_most else "does not hold"
         return Comparison(metric, row, None, word, value)
+
+
+def _average_by_seed(values: NDArray[np.float64], places: Sequence[Place]) -> NDArray[np.float64]:
+    """Runs first -> seeds first: the mean over the runs of each seed."""
+    seeds = np.array([seed for seed, _ in places])
+    return np.array([values[seeds == seed].mean(axis=0) for seed in dict.fromkeys(seeds.tolist())])
+
+
+def _weigh_rows(rows: Sequence[str], signs: Sequence[float]) -> list[float]:
+    """How much each row counts in a sum of rows, in which a row may stand several times."""
+    weights: dict[str, float] = defaultdict(float)
+    for key, sign in zip(rows, signs, strict=True):
+        weights[key] += sign
+    return [weight for weight in weights.values() if weight]
 
 
 def mean(values: Sequence[float]) -> float | None:

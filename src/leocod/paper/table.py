@@ -76,6 +76,12 @@ class Row(Settings):
     as_in: tuple[str, str] | None = None
     """Table and key of the shipped row that this one repeats, with the paper's figures."""
 
+    @model_validator(mode="after")
+    def _seed_by_seeds(self) -> Self:
+        if "seed" in self.set:
+            raise ValueError(f"{self.key}: set has a seed. Give seeds: [{self.set['seed']}] instead.")
+        return self
+
     @property
     def title(self) -> str:
         return self.name or self.key

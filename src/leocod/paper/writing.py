@@ -103,6 +103,9 @@ def describe(plan: Plan, outcome: Outcome) -> str:
         f"{'Ours' if table.in_paper else 'Figures'}: {ours}, in points{brackets}.",
     ]
     sentences += [_count_runs(outcome), explain_intervals(outcome)]
+    pairs = [(outcome.rows[row.key].runs, outcome.rows[row.over].runs) for row in table.rows if row.over]
+    if any(own and other and own.keys() != other.keys() for own, other in pairs):
+        sentences.append("A difference is over the runs that both rows have, and not the difference of the two means.")
     if list_datasets(table):
         sentences.append(
             "Beside it the paper's, from other data and another detector: compare differences, not heights."

@@ -226,7 +226,8 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        self._around = list_classes(labels for _, labels in others)
+        # With no other labelled frame nothing is known about the step: then no class counts as absent.
+        self._around = list_classes(labels for _, labels in others) if others else tuple(range(len(self.classes)))
         return check_labels(self._label_confident([frame])[0], given)
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:

@@ -121,11 +121,10 @@ def _advise(run: Run) -> Iterator[str]:
             f"Pseudo labels of {_list(wrong)} are mostly wrong: label these classes, or raise "
             "efficient_cls.score_threshold."
         )
-    if (
-        run.memory
-        and (full := [one for one in held if held[one].frames > FULL_OF * run.memory.frames])
-        and len(held) > 2
-    ):
+    # In a balanced store a class has more than its share only because its frames show other classes, too.
+    balanced = run.settings.get("strategy", {}).get("memory_store", "balanced") == "balanced"
+    full = [one for one in held if run.memory and held[one].frames > FULL_OF * run.memory.frames]
+    if full and len(held) > 2 and not balanced:
         yield f"The memory is mostly full of {_list(full)}: strategy.memory_store=balanced gives each class its share."
     if untested := [name for name in run.classes if name not in last] if last else []:
         they = "it is" if len(untested) == 1 else "they are"

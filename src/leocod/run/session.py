@@ -171,6 +171,8 @@ def _run(parts: Parts, directory: RunDirectory, make_sinks: MakeSinks, saved: Sa
         minutes=parts.checkpoint.minutes,
         keep=parts.checkpoint.keep,
         config=parts.described,
+        # A step that was learnt, but not evaluated, is finished and saved before the next one arrives.
+        stream_state=saved[1].get("stream") if saved else None,
     )
     begin = restore(parts, saved, by_name)
     drive(parts, directory.path.resolve().name, begin, guard, sinks, checkpoints, results)

@@ -38,8 +38,7 @@ class AGEM(ReplayStrategy):
         current, self._reference = step.labelled(), self.sample_replay()
         if current:
             yield Batch.mean_of("current", current)
-        # In the joint recipe the replayed frames' gradient is part of the one update, see below.
-        if self._reference and self.options.replay_loss and not (current and self._joint):
+        if self._reference and self.options.replay_loss and not (current and self._adds_reference):
             yield Batch.mean_of("replay", self._reference)
 
     def constrain(self, batch: Batch) -> None:
@@ -50,10 +49,15 @@ class AGEM(ReplayStrategy):
         refuse_gradient(self.weights, "reference")
         reference = flatten_gradient(self.weights)
         gradient = project(gradient, reference)
-        if self.options.replay_loss and self._joint:
+        if self._adds_reference:
             gradient = (gradient + reference) / 2
         set_gradient(self.weights, gradient)
 
+    def count_frames(self, batch: Batch) -> int:
+        added = len(self._reference) if self._adds_reference and batch.name == "current" else 0
+        return len(batch.pairs) + added
+
     @property
-    def _joint(self) -> bool:
-        return self.options.recipe == "joint"
+    def _adds_reference(self) -> bool:
+        """Whether the replayed frames' gradient is part of the one update on the current frames."""
+        return self.options.replay_loss and self.options.recipe == "joint"

@@ -89,7 +89,7 @@ class Strategy:
         began, before = time.perf_counter(), self.trained_state()
         try:
             batches = (batch for shown in self.rounds(step) for batch in self.batches(shown))
-            updates = [(len(batch.pairs), self.update(batch)) for batch in batches]
+            updates = [(self.count_frames(batch), self.update(batch)) for batch in batches]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
         except NotFinite as problem:
@@ -175,6 +175,10 @@ class Strategy:
 
     def constrain(self, batch: Batch) -> None:
         """Change the gradients before they are applied."""
+
+    def count_frames(self, batch: Batch) -> int:
+        """Frames that the update on a batch trains on. More than its own where `constrain` adds some."""
+        return len(batch.pairs)
 
     def remember(self, step: Step) -> None:
         """Keep what later steps need. Raise NotFinite, if at all, before anything is kept."""

@@ -30,7 +30,8 @@ class ICaRLWang(MemoryStrategy):
         # Objects are averaged over all frames; background over those that have one, so that it keeps its weight.
         more = (len(current) + len(replayed)) / len(current)
         pairs = [
-            (frame, replace(labels, weights=replace(labels.weights, background=more))) for frame, labels in current
+            (frame, replace(labels, weights=replace(labels.weights, background=more * labels.weights.background)))
+            for frame, labels in current
         ]
         pairs += [(frame, replace(labels, weights=objects_only)) for frame, labels in replayed]
         yield Batch.mean_of("current+replay" if replayed else "current", pairs)

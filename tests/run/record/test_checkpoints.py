@@ -167,3 +167,14 @@ def test_a_failed_save_leaves_no_half_file_and_the_older_ones(tmp_path: Path) ->
         sink(StepFinished(1))
 
     assert [file.name for file in tmp_path.iterdir()] == ["step_00000.pt"]
+
+
+def test_a_step_that_was_only_evaluated_after_a_resume_keeps_the_state_of_the_stream(tmp_path: Path) -> None:
+    before = {"budget": {"spent": 7}}
+    sink = Checkpoints(tmp_path, Counter(), {}, every=1, keep=9, config={}, stream_state=before)
+
+    with sink:
+        sink(RunStarted("a run", ("mug",), 9, first_step=3))
+        sink(StepFinished(2))
+
+    assert torch.load(tmp_path / "step_00002.pt", weights_only=False)["stream"] == before

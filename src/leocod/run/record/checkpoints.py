@@ -33,9 +33,10 @@ class Checkpoints(BaseSink):
         minutes: float | None = None,
         keep: int,
         config: Mapping[str, Any],
+        stream_state: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock`: seconds since any moment."""
+        """`stream_state`: of the checkpoint that a run resumes from. `clock`: seconds since any moment."""
         self.folder = folder
         self.learner = learner
         self.sinks = sinks
@@ -44,7 +45,7 @@ class Checkpoints(BaseSink):
         self.keep = keep
         self.config = dict(config)
         self._started: RunStarted | None = None
-        self._stream_state: Mapping[str, Any] = {}
+        self._stream_state = stream_state or {}
         self._at_rest: tuple[int, bool] | None = None
         """The step learnt last, and whether it is finished; None while one is being learnt."""
         self._saved: tuple[int, bool] | None = None
