@@ -89,7 +89,7 @@ _ = axes.legend()
 
 # %% [markdown]
 # One short walk with one seed does not say which is better. [The measurements](../REPRODUCING.md) use longer streams
-# and three seeds, and say where the plug-in helps and where it does not.
+# and up to three seeds, and say where the plug-in helps and where it does not.
 #
 # ## What it finds
 #
