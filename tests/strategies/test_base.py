@@ -183,3 +183,13 @@ def test_a_bad_number_in_the_last_round_takes_back_all_rounds(a_detector, a_step
 def test_no_round_at_all_is_refused():
     with pytest.raises(ValueError, match="rounds"):
         StrategyOptions(rounds=0)
+
+
+def test_the_rate_is_the_detectors_times_a_factor(a_detector):
+    plain = Strategy(a_detector(learning_rate=2e-4))
+    faster = Strategy(a_detector(learning_rate=2e-4), StrategyOptions(rate_factor=3))
+
+    assert [group["lr"] for group in plain.optimizer.param_groups] == [2e-4]
+    assert [group["lr"] for group in faster.optimizer.param_groups] == pytest.approx([6e-4])
+    with pytest.raises(ValueError, match="rate_factor"):
+        StrategyOptions(rate_factor=0)

@@ -38,6 +38,9 @@ class StrategyOptions(Settings):
     """How a step is trained on, and what is remembered of it. `released`: all as the authors' code does it, with two
     updates, first on the current frames, then on the replayed ones. `joint`: the paper's text, with one update on the
     mean of the two. `memory_intake` and `memory_replacement` follow the recipe, unless they are set."""
+    rate_factor: float = Field(1.0, gt=0)
+    """Times the detector's learning rate. A slow learner averages the noise of a larger rate out; without one, more
+    than 1 costs accuracy."""
     rounds: int = Field(1, ge=1)
     """Times that each step is learnt from, with other replayed frames and another augmentation each time; it is
     remembered once. In the paper 1. A video of minutes, which has few steps, may need some more; with too many, the
@@ -62,7 +65,8 @@ class Strategy:
         self.random = np.random.default_rng(seed)
         self.weights = list(detector.parameters())
         # The paper's optimiser; the rate belongs to the detector, because it depends on the network.
-        self.optimizer = torch.optim.Adam(self.weights, lr=detector.learning_rate, fused=True)
+        rate = detector.learning_rate * self.options.rate_factor
+        self.optimizer = torch.optim.Adam(self.weights, lr=rate, fused=True)
         self.loss_scale = LossScale(on=detector.precision == "float16")
         self.show_again: Callable[[], Step] | None = None
         """Set by a plug-in that shows the frames of a step in another way at each round."""
