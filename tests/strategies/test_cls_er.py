@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from leocod.errors import InvalidConfig
 from leocod.strategies.cls_er import CLSER, CLSEROptions, _choose_better
 
 
@@ -77,3 +78,13 @@ def test_both_averages_get_a_class_that_is_added(a_detector, a_step):
     again.load_state_dict(strategy.state_dict())
     assert mean_difference(again.stable, strategy.stable) == pytest.approx(0)
     assert again.steps_learned == 2
+
+
+def test_a_detector_whose_loss_has_no_logits_is_refused(a_detector, a_step):
+    strategy = CLSER(a_detector())
+    plain = strategy.detector.loss
+    strategy.detector.loss = lambda *batch: {name: loss for name, loss in plain(*batch).items() if name != "logits"}
+    strategy.learn(a_step(0))
+
+    with pytest.raises(InvalidConfig, match="CLSER compares class logits"):
+        strategy.learn(a_step(1))

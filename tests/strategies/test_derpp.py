@@ -11,14 +11,10 @@ import torch
 
 from leocod.detectors.tiny import Tiny, TinyOptions
 from leocod.errors import InvalidConfig
+from leocod.strategies.base_replay import ask_logits
 from leocod.strategies.derpp import DERPP, DERPPOptions
 from leocod.training.batch import Batch
 from leocod.types import LossWeights, Step
-
-
-def logits_now(strategy, pairs):
-    with torch.no_grad():
-        return strategy._logits(pairs)
 
 
 def distance(strategy, replayed, *others):
@@ -36,7 +32,7 @@ def test_what_is_stored_is_what_the_detector_says_of_the_boxes_after_the_update(
 
     held = strategy.memory.frames
     assert len(held) == 2
-    for (_, labels), now in zip(held, logits_now(strategy, held), strict=True):
+    for (_, labels), now in zip(held, ask_logits(strategy.detector, held), strict=True):
         assert labels.logits.shape == (len(labels), 4)
         np.testing.assert_allclose(labels.logits, now.numpy(), atol=1e-5)
 
@@ -52,7 +48,7 @@ def test_the_penalty_is_alpha_times_the_mean_squared_distance(a_detector, a_step
 
     apart = [
         np.square(now.numpy() - labels.logits).mean()
-        for (_, labels), now in zip(held, logits_now(strategy, held), strict=True)
+        for (_, labels), now in zip(held, ask_logits(strategy.detector, held), strict=True)
     ]
     assert penalty == pytest.approx(0.5 * np.mean(apart), rel=1e-4)
     assert penalty > 0
@@ -147,9 +143,9 @@ def test_logits_stored_before_a_class_was_added_still_count(a_detector, a_step):
 
     apart = [
         np.square(now[:, :4].numpy() - labels.logits).mean()
-        for (_, labels), now in zip(held, logits_now(grown, held), strict=True)
+        for (_, labels), now in zip(held, ask_logits(grown.detector, held), strict=True)
     ]
-    assert logits_now(grown, held)[0].shape[1] == 5
+    assert ask_logits(grown.detector, held)[0].shape[1] == 5
     assert penalty == pytest.approx(0.1 * np.mean(apart), rel=1e-4)
 
 
@@ -194,5 +190,5 @@ def test_a_detector_without_this_loss_is_refused_and_not_silently_replayed(a_det
     plain = strategy.detector.loss
     strategy.detector.loss = lambda *given: {name: one for name, one in plain(*given).items() if name != "logits"}
 
-    with pytest.raises(InvalidConfig, match="derpp.*logits"):
+    with pytest.raises(InvalidConfig, match="DERPP compares class logits"):
         strategy.learn(a_step(1))

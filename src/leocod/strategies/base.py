@@ -12,9 +12,11 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.detectors.base import Detector
+from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
 from leocod.memory.replay import ReplayMemory
+from leocod.networks.distillation import has_logits
 from leocod.settings import Settings
 from leocod.stream.reshuffled import Shuffle
 from leocod.training import distributed
@@ -139,6 +141,12 @@ class Strategy:
         total_losses = distributed.add_up(dict(zip(losses, values, strict=True)), self.weights)
         self.loss_scale.unscale(self.weights)
         refuse_loss(total_losses, batch.name)
+        # A part of the method would be missing without a word.
+        if "logits" not in total_losses and any(has_logits(labels) for labels in batch.labels):
+            raise InvalidConfig(
+                f"{type(self).__name__} compares class logits, but the loss of this detector has no 'logits' (see "
+                "Detector.loss)."
+            )
         return total_losses
 
     def predict(self, images: Images) -> list[Detections]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+import torch
 from pydantic import Field
 from torch import Tensor
 
@@ -105,3 +106,15 @@ class ReplayStrategy(MemoryStrategy):
 
     def batches(self, step: Step) -> Iterator[Batch]:
         yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())
+
+
+def ask_logits(detector: Detector, pairs: Sequence[LabelledFrame]) -> list[Tensor]:
+    """What a detector thinks of the boxes of each frame: class logits without gradients, as many frames as fit."""
+    images, boxes = [frame.image() for frame, _ in pairs], [labels.boxes for _, labels in pairs]
+    most = detector.frames_at_once or len(pairs) or 1
+    with torch.no_grad():
+        return [
+            logits
+            for first in range(0, len(pairs), most)
+            for logits in detector.class_logits(images[first : first + most], boxes[first : first + most])
+        ]

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from leocod.detectors.base import Detector
 from leocod.strategies.base import StrategyOptions
-from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy, ask_logits
 from leocod.training import distributed
 from leocod.training.batch import Batch
 from leocod.types import Detections, Images, LabelledFrame, Step
@@ -69,9 +69,7 @@ class CLSER(ReplayStrategy):
 
     def _teach(self, pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
         """The frames with the logits that the better average has at their boxes."""
-        images, boxes = [frame.image() for frame, _ in pairs], [labels.boxes for _, labels in pairs]
-        with torch.no_grad():
-            plastic, stable = (self._ask(teacher, images, boxes) for teacher in (self.plastic, self.stable))
+        plastic, stable = (ask_logits(teacher, pairs) for teacher in (self.plastic, self.stable))
         return [
             (
                 frame,
@@ -82,14 +80,6 @@ class CLSER(ReplayStrategy):
                 ),
             )
             for (frame, labels), quick, slow in zip(pairs, plastic, stable, strict=True)
-        ]
-
-    def _ask(self, teacher: Detector, images: Images, boxes: Sequence[NDArray[np.float32]]) -> list[Tensor]:
-        most = self.detector.frames_at_once or len(images) or 1
-        return [
-            logits
-            for first in range(0, len(images), most)
-            for logits in teacher.class_logits(images[first : first + most], boxes[first : first + most])
         ]
 
     def remember(self, step: Step) -> None:

@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-import torch
 from pydantic import Field
-from torch import Tensor
 
-from leocod.errors import InvalidConfig
-from leocod.networks.distillation import has_logits
 from leocod.strategies.base import StrategyOptions
-from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy
+from leocod.strategies.base_replay import ReplayOptions, ReplayStrategy, ask_logits
 from leocod.training.batch import Batch
 from leocod.training.gradients import NotFinite
-from leocod.types import LabelledFrame, LossWeights, Step
+from leocod.types import LossWeights, Step
 
 
 class DERPPOptions(ReplayOptions):
@@ -42,17 +38,9 @@ class DERPP(ReplayStrategy):
         replayed = [(frame, replace(labels, weights=weights)) for frame, labels in self.sample_replay()]
         yield from self.by_recipe(current=step.labelled(), replay=replayed)
 
-    def backward(self, batch: Batch) -> dict[str, float]:
-        losses = super().backward(batch)
-        if "logits" not in losses and any(has_logits(labels) for labels in batch.labels):
-            raise InvalidConfig("strategy 'derpp': the loss of this detector has no 'logits' (see Detector.loss).")
-        return losses
-
     def remember(self, step: Step) -> None:
         pairs = self.select_for_memory(step)
-        most = self.detector.frames_at_once or len(pairs) or 1
-        with torch.no_grad():
-            logits = [one for first in range(0, len(pairs), most) for one in self._logits(pairs[first : first + most])]
+        logits = ask_logits(self.detector, pairs)
         if not all(bool(one.isfinite().all()) for one in logits):
             raise NotFinite("a class logit to be remembered is not finite")
         self.memory.add(
@@ -61,6 +49,3 @@ class DERPP(ReplayStrategy):
                 for (frame, labels), then in zip(pairs, logits, strict=True)
             ]
         )
-
-    def _logits(self, pairs: list[LabelledFrame]) -> list[Tensor]:
-        return self.detector.class_logits([frame.image() for frame, _ in pairs], [labels.boxes for _, labels in pairs])
