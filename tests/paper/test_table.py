@@ -268,5 +268,5 @@ def test_no_labels_are_a_cost_too() -> None:
 
 
 def test_a_row_takes_its_seed_by_its_seeds() -> None:
-    with pytest.raises(ValueError, match=r"k: set has a seed\. Give seeds: \[7\] instead\."):
+    with pytest.raises(ValueError, match=r"it has a seed\. Give the row seeds: \[7\] instead\."):
         Row(key="k", set={"seed": 7})

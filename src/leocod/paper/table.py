@@ -26,10 +26,12 @@ from leocod.text import one_line
 
 Dataset = Literal["oak", "egoobjects"]
 DATASETS: dict[Dataset, str] = {"oak": "OAK", "egoobjects": "EgoObjects"}
-
 PlugIn = Literal["none", "ema", "pseudo", "whole", "plus"]
 OF = 16
 """Annotation cost is the number of labelled frames of this many."""
+
+FOLDER = files("leocod.paper") / "tables"
+"""Of the shipped tables."""
 
 Figures = tuple[float | None, float | None, float | None]
 """FAP, CAP and F; None where there is none."""
@@ -44,6 +46,12 @@ def check_seeds(seeds: tuple[int, ...]) -> tuple[int, ...]:
 
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(max_length=1000), AfterValidator(check_seeds)]
+
+
+def _refuse_seed(settings: dict[str, Any]) -> dict[str, Any]:
+    if "seed" in settings:
+        raise ValueError(f"it has a seed. Give the row seeds: [{settings['seed']}] instead.")
+    return settings
 
 
 class Row(Settings):
@@ -61,7 +69,7 @@ class Row(Settings):
     """Which halves of Efficient-CLS are on; `plus`: Efficient-CLS+."""
     diagnosis: Diagnosis | None = None
     """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
-    set: dict[str, Any] = Field(default_factory=dict)
+    set: Annotated[dict[str, Any], AfterValidator(_refuse_seed)] = Field(default_factory=dict)
     """Other keys of the config."""
     seeds: Seeds = ()
     """The seeds of this row. Empty: those of the table."""
@@ -75,12 +83,6 @@ class Row(Settings):
     """The standard deviations that the paper reports."""
     as_in: tuple[str, str] | None = None
     """Table and key of the shipped row that this one repeats, with the paper's figures."""
-
-    @model_validator(mode="after")
-    def _seed_by_seeds(self) -> Self:
-        if "seed" in self.set:
-            raise ValueError(f"{self.key}: set has a seed. Give seeds: [{self.set['seed']}] instead.")
-        return self
 
     @property
     def title(self) -> str:
@@ -247,7 +249,7 @@ def load_table(argument: str) -> Table:
 
 @cache
 def _load_shipped(name: str) -> Table:
-    file = _folder() / f"{name}.yaml"
+    file = FOLDER / f"{name}.yaml"
     return _build(parse_mapping(file.read_text(encoding="utf-8"), file.name), name, name)
 
 
@@ -295,8 +297,4 @@ def _labels_per_step(labels: int, frames_per_step: int) -> int:
 
 
 def _shipped() -> set[str]:
-    return {file.name.removesuffix(".yaml") for file in _folder().iterdir() if file.name.endswith(".yaml")}
-
-
-def _folder() -> Any:
-    return files("leocod.paper") / "tables"
+    return {file.name.removesuffix(".yaml") for file in FOLDER.iterdir() if file.name.endswith(".yaml")}
