@@ -34,7 +34,7 @@ def largest_file(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("size", "refused"), [(1_000, "config.yaml"), (2_000, "test.json"), (100_000, "step_00001.pt")]
+    ("size", "refused"), [(1_000, "config.yaml"), (2_500, "test.json"), (100_000, "step_00001.pt")]
 )
 def test_a_file_that_cannot_grow_ends_the_run_in_one_line_and_it_goes_on_the_same(
     a_config: Callable[..., ExperimentConfig], undisturbed: dict[str, str], size: int, refused: str
