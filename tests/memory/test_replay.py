@@ -9,9 +9,17 @@ import pytest
 
 from leocod.errors import InvalidConfig, InvalidLabels
 from leocod.memory.encoding import JPEG, Raw
+from leocod.memory.replacements.base import MemoryReplacement
 from leocod.memory.replacements.first import First
 from leocod.memory.stores.random import Random
 from leocod.types import Frame, Labels
+
+
+class FirstPlace(MemoryReplacement):
+    """A newcomer takes the first place of a full shelf."""
+
+    def choose_place(self, shelf, newcomer, random):
+        return 0
 
 
 def test_a_frame_of_two_classes_is_held_once_and_goes_when_the_last_shelf_lets_it_go(a_memory, ids, a_frame):
@@ -379,6 +387,17 @@ def test_a_class_that_is_merged_moves_to_the_shelf_of_the_other(a_memory, ids, a
     assert all(0 not in labels.classes for _, labels in memory.frames)
     assert memory.seen == {1: 5, 2: 1}
     assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
+
+
+def test_the_newest_frame_makes_room_for_a_pinned_one_also_where_frames_were_replaced(a_memory, ids, a_frame):
+    memory = a_memory(per_class=2, replacement=FirstPlace())
+    # Frame 3 takes the place of frame 1, before frame 2.
+    memory.add([a_frame(1, (1,)), a_frame(2, (1,)), a_frame(3, (1,)), a_frame(4, (0,))])
+    memory.pinned.add(4)
+
+    memory.merge_classes(0, 1)
+
+    assert ids(memory.frames) == [2, 4]
 
 
 def test_a_pinned_frame_stays_when_its_class_is_merged_into_a_full_shelf(a_memory, ids, a_frame):

@@ -191,9 +191,11 @@ class ReplayMemory:
 
     def _make_room(self, shelf: Shelf) -> None:
         """Take the newest entry off a shelf; none where all are pinned."""
-        if leaving := [entry for entry in shelf.entries if entry.frame.id not in self.pinned][-1:]:
-            shelf.entries.remove(leaving[0])
-            self._release(leaving[0], shelf.key)
+        unpinned = [entry for entry in shelf.entries if entry.frame.id not in self.pinned]
+        # By number and not by place: a newcomer takes the place of whom it replaces.
+        if newest := max(unpinned, key=lambda entry: entry.number, default=None):
+            shelf.entries.remove(newest)
+            self._release(newest, shelf.key)
 
     def _open_shelf(self, key: int) -> Shelf:
         if key not in self.shelves:
