@@ -41,10 +41,10 @@ def test_results_of_an_earlier_version_have_no_groups() -> None:
     assert count_groups(results()) == {}
 
 
-def test_shares_are_percent_and_none_of_nothing() -> None:
+def test_a_share_is_none_of_nothing() -> None:
     nothing = GroupCounts(labels=0, right=0, objects=0)
 
-    assert (KNOWN.precision, KNOWN.recall) == (75.0, 50.0)
+    assert (KNOWN.precision, KNOWN.recall) == (0.75, 0.5)
     assert (nothing.precision, nothing.recall) == (None, None)
 
 

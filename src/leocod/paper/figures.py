@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +55,6 @@ SideBySide = tuple[str, Picture, Picture]
 """The name of a frame; the frame with naive pseudo labels, and with those of Efficient-CLS."""
 
 
-@dataclass(frozen=True)
-class Counts:
-    """The pseudo labels of a whole run against the hidden truth."""
-
-    name: str
-    right: int
-    wrong: int
-    missed: int
-    """Objects without a right pseudo label."""
-
-    @property
-    def precision(self) -> float | None:
-        """Right pseudo labels of all pseudo labels, in percent."""
-        return 100 * self.right / given if (given := self.right + self.wrong) else None
-
-    @property
-    def recall(self) -> float | None:
-        """Objects with a right pseudo label of all objects, in percent."""
-        return 100 * self.right / there if (there := self.right + self.missed) else None
-
-
 def write_figures(plan: Plan, table: Table, classes: Sequence[str] = ()) -> list[Path]:
     """Write a page with every figure that the finished cells allow, and each drawing as a file. Returns the files.
 
@@ -106,7 +85,7 @@ def render_page(plan: Plan, table: Table, sections: Sequence[Section], runs: Map
         sections=sections,
         whose=_describe_runs(runs),
         frames=pair_pseudo_labels(runs),
-        counts=[count_pseudo_labels(WORDS[key], runs[key]) for key in shown],
+        audits=[(WORDS[key], runs[key].audit) for key in shown],
         missing=_list_missing(WORDS[key] for key in (NAIVE, WHOLE) if key not in runs),
     )
 
@@ -266,12 +245,6 @@ def pair_pseudo_labels(runs: Mapping[str, Run]) -> list[SideBySide]:
         (left.title, replace(left, title="naive"), replace(right, title="Efficient-CLS"))
         for left, right in zip(naive, whole, strict=True)
     ]
-
-
-def count_pseudo_labels(name: str, run: Run) -> Counts:
-    """All pseudo labels of a run: a few frames prove nothing."""
-    audit = run.audit
-    return Counts(name, audit.right, audit.labels - audit.right, audit.objects - audit.right)
 
 
 def _describe_runs(runs: Mapping[str, Run]) -> str:

@@ -67,9 +67,9 @@ def _list_groups(record: RunRecord) -> dict[str, GroupCounts]:
 def _show_means(
     runs: Sequence[Mapping[str, GroupCounts]], groups: Sequence[str], share: Literal["precision", "recall"]
 ) -> str:
-    """The share of each group, on average over the runs that have one."""
+    """The share of each group in percent, on average over the runs that have one."""
     texts = []
     for group in groups:
         values = [value for run in runs if group in run and (value := getattr(run[group], share)) is not None]
-        texts.append(f"{mean(values):.1f}" if values else NONE)
+        texts.append(f"{100 * mean(values):.1f}" if values else NONE)
     return " / ".join(texts) if any(text != NONE for text in texts) else NONE

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leocod.evaluation.results import Counts, Results
+from leocod.events import Quality
 from leocod.settings import Settings
 
 THIRDS = ("third_1", "third_2", "third_3")
@@ -17,22 +18,12 @@ NUMBERS = ("labels", "right", "objects")
 COLUMN = re.compile(rf"pseudo_({'|'.join(NUMBERS)})_({'|'.join(GROUPS)})")
 
 
-class GroupCounts(Settings):
+class GroupCounts(Settings, Quality):
     """The pseudo labels of some classes or of some steps, against the hidden truth."""
 
     labels: int
     right: int
     objects: int
-
-    @property
-    def precision(self) -> float | None:
-        """Right pseudo labels of all pseudo labels, in percent."""
-        return 100 * self.right / self.labels if self.labels else None
-
-    @property
-    def recall(self) -> float | None:
-        """Objects with a right pseudo label of all objects, in percent."""
-        return 100 * self.right / self.objects if self.objects else None
 
 
 def count_groups(results: Results) -> dict[str, GroupCounts]:

@@ -12,6 +12,7 @@ from leocod.evaluation.results import Counts
 from leocod.events import PseudoLabelAudit
 from leocod.report.drawing import HALF, WIDE, Form, draw_forms, pick_colour, put_legend, shorten_name, style_line
 from leocod.report.kinds import Kind
+from leocod.report.page import format_percent
 
 HEAD = ("Run", "Classes", "Frames", "Labels", "Right", "Objects", "Precision", "Recall")
 GROUPS = {"known": "known to the starting weights", "new": "new"}
@@ -93,7 +94,7 @@ def list_totals(kinds: Sequence[Kind]) -> tuple[tuple[str | int, ...], ...]:
         checks = [check for run in kind.runs if run.audits and (check := run.results.pseudo_label_check) is not None]
         if checks:
             labels, right = sum(check.labels for check in checks), sum(check.right for check in checks)
-            precision = _to_percent(right / labels if labels else None)
+            precision = format_percent(right / labels if labels else None)
             rows.append((kind.name, "all, on labelled frames", "–", labels, right, "–", precision, "–"))
     return tuple(rows)
 
@@ -101,9 +102,5 @@ def list_totals(kinds: Sequence[Kind]) -> tuple[tuple[str | int, ...], ...]:
 def _make_row(kind: Kind, classes: str, counts: Sequence[Counts]) -> tuple[str | int, ...]:
     names = ("frames", "labels", "right", "objects")
     total = Counts(**{name: sum(getattr(one, name) for one in counts) for name in names})
-    quality = (_to_percent(total.precision), _to_percent(total.recall))
+    quality = (format_percent(total.precision), format_percent(total.recall))
     return (kind.name, classes, total.frames, total.labels, total.right, total.objects, *quality)
-
-
-def _to_percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"

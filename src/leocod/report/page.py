@@ -46,6 +46,7 @@ def render_template(template: Path, **values: Any) -> str:
     )
     environment.filters |= {
         "points": format_points,
+        "percent": format_percent,
         "duration": format_duration,
         "size": format_size,
         "yaml": format_yaml,
@@ -59,6 +60,11 @@ def format_points(value: float | None) -> str:
         return "–"
     # Adding 0 turns -0.0 into 0.0.
     return f"{round(value, 1) + 0:.1f}".replace("-", "−")
+
+
+def format_percent(share: float | None) -> str:
+    """A share from 0 to 1 in percent, or a dash for none."""
+    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def format_duration(seconds: float) -> str:
