@@ -16,6 +16,7 @@ from leocod.run.config import load_config
 from leocod.run.experiment import build_strategy, wrap
 from leocod.run.layers import parse_override
 from leocod.strategies.icarl import ICaRL
+from leocod.strategies.incremental import Incremental
 from leocod.types import Detections, Labels, LossWeights
 
 
@@ -175,6 +176,34 @@ def test_copies_of_labelled_frames_can_take_the_place_of_empty_ones(learner, a_s
     assert (frame.image() == step.frames[0].image()).all()
     assert labels.boxes.tolist() == step.labels[0].boxes.tolist()
     assert [pair[0].id for pair in batches[0].pairs] == [0, 1, 2, 3]
+
+
+def test_remembered_frames_can_take_the_place_of_empty_ones(learner, a_step):
+    one, step = learner(empty_frames="remembered", augment=False), a_step(1, frames=4, labelled=2)
+    one.slow.predict = lambda images: [detections(0.9 if number else 0.2) for number in range(len(images))]
+    one.learn(a_step(0, frames=2, labelled=2))
+    remembered = {frame.image().tobytes(): labels.boxes.tolist() for frame, labels in one.memory.frames}
+    batches = batches_of(one)
+
+    told = one.learn(step).pseudo
+
+    empty, sure = step.frames[2:]
+    assert {number: len(labels) for number, labels in told.items()} == {empty.id: 0, sure.id: 1}
+    frame, labels = batches[0].pairs[2]
+    assert remembered[frame.image().tobytes()] == labels.boxes.tolist()
+    assert [pair[0].id for pair in batches[0].pairs] == [frame.id for frame in step.frames]
+
+
+def test_before_anything_is_remembered_and_without_replay_copies_take_the_place_of_empty_frames(a_detector, a_step):
+    step = a_step(frames=4, labelled=2)
+    for strategy in (ICaRL(a_detector()), Incremental(a_detector())):
+        one = sees(EfficientCLS(strategy, EfficientCLSOptions(empty_frames="remembered", augment=False)), detections())
+        batches = batches_of(one)
+
+        one.learn(step)
+
+        shown = [frame.image().tobytes() for frame, _ in batches[0].pairs[2:]]
+        assert shown == [frame.image().tobytes() for frame in step.frames[:2]]
 
 
 def test_a_diagnosis_is_not_undone_by_copies(learner, a_step):

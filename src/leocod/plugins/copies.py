@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from leocod.types import LabelledFrame, Labels, Step
+from leocod.types import LabelledFrame, Labels
 
 
 def put_copies(
-    step: Step, pseudo: Sequence[LabelledFrame], instead_of: Callable[[Labels], bool]
+    pseudo: Sequence[LabelledFrame], labelled: Sequence[LabelledFrame], instead_of: Callable[[Labels], bool]
 ) -> list[LabelledFrame]:
-    """The pseudo-labelled frames, some of them replaced by the step's labelled frames, which take turns.
+    """The pseudo-labelled frames, some of them replaced by frames that a person has labelled, which take turns.
 
     A copy counts as much as the frame that it replaces. Without labelled frames there is nothing to replace them by,
     and they are left out.
     """
-    labelled = step.labelled("human")
     taught: list[LabelledFrame] = []
     turn = 0
     for frame, found in pseudo:

@@ -76,9 +76,10 @@ class EfficientCLSOptions(Settings):
     context: float = Field(1.0, gt=0, le=1)
     """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
     likely to be around. 1, as in the paper: they count as they are."""
-    empty_frames: bool | Literal["copies"] = True
+    empty_frames: bool | Literal["copies", "remembered"] = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
-    these frames. `copies`: show copies of the step's labelled frames in their place."""
+    these frames. `copies`: show copies of the step's labelled frames in their place. `remembered`: show frames of the
+    memory in their place; copies, where the strategy replays none."""
     watch_steps: int = Field(50, ge=1)
     """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
     warning."""
@@ -196,9 +197,11 @@ class EfficientCLS(Wrapper[Strategy]):
         # A diagnosis replaces all of them: copies in the place of what it empties would be another lesson.
         if self.substitute:
             return self.substitute(step, pseudo)
-        if self.options.empty_frames == "copies":
-            return put_copies(step, pseudo, instead_of=lambda labels: not len(labels))
-        return pseudo
+        if isinstance(self.options.empty_frames, bool):
+            return pseudo
+        empty = sum(not len(labels) for _, labels in pseudo)
+        remembered = self.strategy.draw_remembered(empty) if self.options.empty_frames == "remembered" else []
+        return put_copies(pseudo, remembered or step.labelled("human"), instead_of=lambda labels: not len(labels))
 
     def _show(self, step: Step, taught: Sequence[LabelledFrame]) -> Step:
         """The step as one round learns from it, with an augmentation of its own."""

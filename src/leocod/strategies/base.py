@@ -88,6 +88,10 @@ class Strategy:
     def remembered_frames(self) -> list[LabelledFrame]:
         return [] if self.memory is None else self.memory.frames
 
+    def draw_remembered(self, count: int) -> list[LabelledFrame]:
+        """So many remembered frames, with all of their labels, by chance. None where it replays no such frames."""
+        return []
+
     def check(self, classes: int) -> None:
         """Raise if the options make no sense for a stream of so many classes."""
 

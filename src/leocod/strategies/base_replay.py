@@ -102,7 +102,10 @@ class ReplayStrategy(MemoryStrategy):
 
     def sample_replay(self) -> list[LabelledFrame]:
         """Remembered frames for one update. Drawn before the step is stored: no frame is replayed as it arrives."""
-        return self.memory.sample(self.options.replay_per_step, per_class=self.options.replay_per_class)
+        return self.draw_remembered(self.options.replay_per_step)
+
+    def draw_remembered(self, count: int) -> list[LabelledFrame]:
+        return self.memory.sample(count, per_class=self.options.replay_per_class)
 
     def batches(self, step: Step) -> Iterator[Batch]:
         yield from self.by_recipe(current=step.labelled(), replay=self.sample_replay())

@@ -54,7 +54,7 @@ class MIR(ReplayStrategy):
 
     def _draw_candidates(self) -> list[LabelledFrame]:
         """Different entries of the memory."""
-        drawn = self.memory.sample(self.options.candidates, per_class=self.options.replay_per_class)
+        drawn = self.draw_remembered(self.options.candidates)
         return list({id(labels): (frame, labels) for frame, labels in drawn}.values())
 
     def _fill(self, pairs: Sequence[LabelledFrame]) -> list[LabelledFrame]:
