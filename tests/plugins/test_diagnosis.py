@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from leocod.plugins.diagnosis import (
     CONTROLS,
     WORDS,
     Diagnosis,
-    diagnose,
     improve,
     missed_ignored,
     no_errors,
@@ -81,7 +79,7 @@ def pseudo(step: Step) -> list[LabelledFrame]:
 
 
 def test_every_diagnosis_has_words_and_a_way() -> None:
-    assert {"true_boxes", "remembered", *BETTER, *CONTROLS} == set(WORDS)
+    assert {"true_boxes", *BETTER, *CONTROLS} == set(WORDS)
 
 
 @pytest.mark.parametrize("kind", CONTROLS)
@@ -130,22 +128,3 @@ def test_copies_show_the_labelled_frame_with_its_true_labels(step: Step, pseudo:
 
 def test_without_a_labelled_frame_there_is_nothing_to_copy(step: Step, pseudo: list[LabelledFrame]) -> None:
     assert CONTROLS["copies"](Step(7, step.frames, {}), pseudo) == []
-
-
-def test_remembered_frames_take_the_place_of_all_others_and_copies_before_there_are_some(
-    step: Step, pseudo: list[LabelledFrame]
-) -> None:
-    remembered = Frame(40, "v", 40, (60, 80), np.full((60, 80, 3), 40, np.uint8))
-    held: list[LabelledFrame] = []
-    strategy = SimpleNamespace(draw_remembered=lambda count: held[:count])
-    plugin = SimpleNamespace(strategy=strategy, substitute=None)
-    diagnose(plugin, "remembered", truth=lambda frames: [])  # type: ignore[arg-type]
-
-    before = plugin.substitute(step, pseudo)
-    held += [(remembered, TRUTH), (remembered, TRUTH)]
-    after = plugin.substitute(step, pseudo)
-
-    assert [int(frame.image()[0, 0, 0]) for frame, _ in before] == [0, 0]
-    assert [int(frame.image()[0, 0, 0]) for frame, _ in after] == [40, 40]
-    assert [frame.id for frame, _ in after] == [1, 2]
-    assert {labels.source for _, labels in after} == {"pseudo"}

@@ -178,32 +178,56 @@ def test_copies_of_labelled_frames_can_take_the_place_of_empty_ones(learner, a_s
     assert [pair[0].id for pair in batches[0].pairs] == [0, 1, 2, 3]
 
 
-def test_remembered_frames_can_take_the_place_of_empty_ones(learner, a_step):
-    one, step = learner(empty_frames="remembered", augment=False), a_step(1, frames=4, labelled=2)
-    one.slow.predict = lambda images: [detections(0.9 if number else 0.2) for number in range(len(images))]
+def remember_a_step(one, a_step):
+    """Let it learn and remember a labelled step. Returns pixels -> boxes of what it remembers."""
     one.learn(a_step(0, frames=2, labelled=2))
-    remembered = {frame.image().tobytes(): labels.boxes.tolist() for frame, labels in one.memory.frames}
+    return {frame.image().tobytes(): labels.boxes.tolist() for frame, labels in one.memory.frames}
+
+
+@pytest.mark.parametrize(("share", "count"), [(0, 0), (0.5, 1), (1, 2)])
+def test_remembered_frames_take_the_place_of_a_share_of_the_unlabelled_ones(share, count, learner, a_step):
+    one, step = learner(remembered_share=share, augment=False), a_step(1, frames=4, labelled=2)
+    remembered = remember_a_step(sees(one, detections(0.9)), a_step)
     batches = batches_of(one)
 
     told = one.learn(step).pseudo
 
-    empty, sure = step.frames[2:]
-    assert {number: len(labels) for number, labels in told.items()} == {empty.id: 0, sure.id: 1}
-    frame, labels = batches[0].pairs[2]
-    assert remembered[frame.image().tobytes()] == labels.boxes.tolist()
-    assert [pair[0].id for pair in batches[0].pairs] == [frame.id for frame in step.frames]
+    pairs = {frame.id: (frame.image().tobytes(), labels) for frame, labels in batches[0].pairs}
+    assert set(pairs) == {frame.id for frame in step.frames}
+    recalled = {number: labels for number, (pixels, labels) in pairs.items() if pixels in remembered}
+    assert len(recalled) == count
+    assert all(remembered[pairs[number][0]] == labels.boxes.tolist() for number, labels in recalled.items())
+    # No memory keeps them, and proposals are not trained on them: they count as what they replace.
+    assert {(labels.source, labels.weights.proposals) for labels in recalled.values()} <= {("pseudo", 0.0)}
+    assert set(told) == {frame.id for frame in step.unlabelled} - set(recalled)
 
 
-def test_before_anything_is_remembered_and_without_replay_copies_take_the_place_of_empty_frames(a_detector, a_step):
-    step = a_step(frames=4, labelled=2)
+def test_where_all_unlabelled_frames_make_room_for_remembered_ones_nobody_is_asked_to_label(learner, a_step):
+    one = learner(remembered_share=1)
+    remember_a_step(one, a_step)
+    one.slow.predict = lambda images: pytest.fail("the labeller was asked")
+
+    assert one.learn(a_step(1, frames=4, labelled=2)).pseudo == {}
+
+
+def test_before_anything_is_remembered_and_without_replay_all_unlabelled_frames_get_pseudo_labels(a_detector, a_step):
     for strategy in (ICaRL(a_detector()), Incremental(a_detector())):
-        one = sees(EfficientCLS(strategy, EfficientCLSOptions(empty_frames="remembered", augment=False)), detections())
-        batches = batches_of(one)
+        one = sees(EfficientCLS(strategy, EfficientCLSOptions(remembered_share=1)), detections(0.9))
 
-        one.learn(step)
+        told = one.learn(a_step(frames=4, labelled=2)).pseudo
 
-        shown = [frame.image().tobytes() for frame, _ in batches[0].pairs[2:]]
-        assert shown == [frame.image().tobytes() for frame in step.frames[:2]]
+        assert {number: len(labels) for number, labels in told.items()} == {2: 1, 3: 1}
+
+
+def test_a_control_takes_the_place_of_remembered_frames_too(learner, a_step):
+    one, step = learner(remembered_share=1, augment=False), a_step(1, frames=4, labelled=2)
+    remember_a_step(sees(one, detections(0.9)), a_step)
+    one.substitute = CONTROLS["all_empty"]
+    batches = batches_of(one)
+
+    one.learn(step)
+
+    assert [len(labels) for _, labels in batches[0].pairs[2:]] == [0, 0]
 
 
 def test_a_diagnosis_is_not_undone_by_copies(learner, a_step):

@@ -9,9 +9,11 @@ from leocod.types import LabelledFrame, Labels
 
 
 def put_copies(
-    pseudo: Sequence[LabelledFrame], labelled: Sequence[LabelledFrame], instead_of: Callable[[Labels], bool]
+    pseudo: Sequence[LabelledFrame],
+    labelled: Sequence[LabelledFrame],
+    instead_of: Callable[[Labels], bool] = lambda labels: True,
 ) -> list[LabelledFrame]:
-    """The pseudo-labelled frames, some of them replaced by frames that a person has labelled, which take turns.
+    """The pseudo-labelled frames, all or some of them replaced by frames that a person has labelled, which take turns.
 
     A copy counts as much as the frame that it replaces. Without labelled frames there is nothing to replace them by,
     and they are left out.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +17,6 @@ from leocod.evaluation.audit import match_labels
 from leocod.learner import Learner
 from leocod.plugins.copies import put_copies
 from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller, Substitute
-from leocod.strategies.base import Strategy
 from leocod.stream.base import Arrival, Steps
 from leocod.types import Frame, LabelledFrame, Labels, Step
 
@@ -31,7 +29,6 @@ Diagnosis = Literal[
     "positives_only",
     "random_boxes",
     "copies",
-    "remembered",
 ]
 
 WORDS: dict[Diagnosis, str] = {
@@ -43,7 +40,6 @@ WORDS: dict[Diagnosis, str] = {
     "positives_only": "pseudo labels without the background around them",
     "random_boxes": "pseudo labels moved to random places",
     "copies": "augmented copies of the labelled frames in the place of the unlabelled ones",
-    "remembered": "augmented frames of the memory in the place of the unlabelled ones",
 }
 """A diagnosis as every output names it."""
 
@@ -77,9 +73,7 @@ class TruthObserver(Steps):
 
 def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: FrameLabeller) -> None:
     """Make a plug-in learn as the diagnosis says."""
-    if kind == "remembered":
-        plugin.substitute = partial(show_remembered, plugin.strategy)
-    elif kind in CONTROLS:
+    if kind in CONTROLS:
         plugin.substitute = CONTROLS[kind]
     else:
         plugin.labeller = improve(kind, plugin.labeller, truth)
@@ -149,16 +143,7 @@ def _scatter(frame: Frame, labels: Labels, random: np.random.Generator) -> Label
 
 def copy_labelled(step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
     """Labelled frames of the step in the place of the others: what is left of a gain comes from the augmentation."""
-    return put_copies(pseudo, step.labelled("human"), lambda labels: True)
-
-
-def show_remembered(strategy: Strategy, step: Step, pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
-    """Frames of the memory in the place of the others: what is left of a gain comes from replay and augmentation.
-
-    Copies, while nothing is remembered.
-    """
-    labelled = strategy.draw_remembered(len(pseudo)) or step.labelled("human")
-    return put_copies(pseudo, labelled, lambda labels: True)
+    return put_copies(pseudo, step.labelled("human"))
 
 
 CONTROLS: dict[Diagnosis, Substitute] = {

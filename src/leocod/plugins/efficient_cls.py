@@ -7,7 +7,7 @@ moving average: people use it, and it writes pseudo labels for the frames that n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -76,10 +76,12 @@ class EfficientCLSOptions(Settings):
     context: float = Field(1.0, gt=0, le=1)
     """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
     likely to be around. 1, as in the paper: they count as they are."""
-    empty_frames: bool | Literal["copies", "remembered"] = True
+    empty_frames: bool | Literal["copies"] = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
-    these frames. `copies`: show copies of the step's labelled frames in their place. `remembered`: show frames of the
-    memory in their place; copies, where the strategy replays none."""
+    these frames. `copies`: show copies of the step's labelled frames in their place."""
+    remembered_share: float = Field(0.0, ge=0, le=1)
+    """The share of the unlabelled frames in whose place remembered frames are shown, augmented as pseudo-labelled ones
+    are; only the others get pseudo labels. A strategy that replays no frames has none to show. 0, as in the paper."""
     watch_steps: int = Field(50, ge=1)
     """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
     warning."""
@@ -139,7 +141,8 @@ class EfficientCLS(Wrapper[Strategy]):
 
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
-        found = self.pseudo_label(step)
+        remembered = self._recall(step)
+        found = self.pseudo_label(step, but={frame.id for frame, _ in remembered})
         # Before the step is learnt: afterwards the labeller has seen the answer.
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
         check = self._check_labeller(compared) if found else None
@@ -147,7 +150,7 @@ class EfficientCLS(Wrapper[Strategy]):
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        taught = self._choose_taught(step, pseudo)
+        taught = [*self._choose_taught(step, pseudo), *remembered]
         self.strategy.show_again = lambda: self._show(step, taught)
         shown = self._show(step, taught)
         prepared = time.perf_counter()
@@ -180,28 +183,36 @@ class EfficientCLS(Wrapper[Strategy]):
         if self.options.ema:
             self.slow.extend_classes(names)
 
-    def pseudo_label(self, step: Step) -> list[LabelledFrame]:
-        """The unlabelled frames of the step, with what the labeller is sure of."""
-        frames = step.unlabelled
+    def pseudo_label(self, step: Step, *, but: Collection[int] = ()) -> list[LabelledFrame]:
+        """The unlabelled frames of the step, but those with these ids, with what the labeller is sure of."""
+        frames = [frame for frame in step.unlabelled if frame.id not in but]
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
         self._around = list_classes(labels for _, labels in step.labelled("human"))
+        return [self._as_pseudo(*pair) for pair in zip(frames, self.labeller(frames), strict=True)]
+
+    def _as_pseudo(self, frame: Frame, labels: Labels) -> LabelledFrame:
         weight = self.options.pseudo_weight
         weights = LossWeights(proposals=weight if self.options.proposal_loss else 0.0, boxes=weight, classes=weight)
-        return [
-            (frame, replace(labels, source="pseudo", weights=weights))
-            for frame, labels in zip(frames, self.labeller(frames), strict=True)
-        ]
+        return frame, replace(labels, source="pseudo", weights=weights)
+
+    def _recall(self, step: Step) -> list[LabelledFrame]:
+        """Remembered frames in the place of some unlabelled ones, whose ids they have. A control leaves no place."""
+        frames = step.unlabelled
+        count = 0 if self.substitute else round(self.options.remembered_share * len(frames))
+        remembered = self.strategy.draw_remembered(count) if count else []
+        if not remembered:
+            return []
+        places = sorted(self.random.choice(len(frames), count, replace=False))
+        return put_copies([self._as_pseudo(frames[place], Labels.none()) for place in places], remembered)
 
     def _choose_taught(self, step: Step, pseudo: Sequence[LabelledFrame]) -> Sequence[LabelledFrame]:
         # A diagnosis replaces all of them: copies in the place of what it empties would be another lesson.
         if self.substitute:
             return self.substitute(step, pseudo)
-        if isinstance(self.options.empty_frames, bool):
-            return pseudo
-        empty = sum(not len(labels) for _, labels in pseudo)
-        remembered = self.strategy.draw_remembered(empty) if self.options.empty_frames == "remembered" else []
-        return put_copies(pseudo, remembered or step.labelled("human"), instead_of=lambda labels: not len(labels))
+        if self.options.empty_frames == "copies":
+            return put_copies(pseudo, step.labelled("human"), instead_of=lambda labels: not len(labels))
+        return pseudo
 
     def _show(self, step: Step, taught: Sequence[LabelledFrame]) -> Step:
         """The step as one round learns from it, with an augmentation of its own."""

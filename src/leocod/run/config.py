@@ -90,8 +90,7 @@ class ExperimentConfig(Settings):
     `true_boxes`: they are the truth. `right_labels`: the wrong ones are left out. `missed_ignored`: objects without one
     are not taught as background. `no_errors`: both. And controls, in the place of the pseudo-labelled frames:
     `all_empty`: the same frames as if nothing were in them. `positives_only`: the labels without the background around
-    them. `random_boxes`: the labels in random places. `copies`: augmented copies of the labelled frames. `remembered`:
-    augmented frames of the memory."""
+    them. `random_boxes`: the labels in random places. `copies`: augmented copies of the labelled frames."""
     evaluate: EvaluateOptions = EvaluateOptions()
     """When the learner is tried, and by which metrics."""
     checkpoint: CheckpointOptions = CheckpointOptions()
