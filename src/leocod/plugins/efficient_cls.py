@@ -19,6 +19,7 @@ from leocod.detectors.base import Detector
 from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
+from leocod.memory.encoding import JPEG, encode_frame
 from leocod.plugins.augmentation import RotatedBoxes, augment
 from leocod.plugins.confident_labels import discount, select_confident
 from leocod.plugins.copies import put_copies
@@ -76,9 +77,17 @@ class EfficientCLSOptions(Settings):
     context: float = Field(1.0, gt=0, le=1)
     """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
     likely to be around. 1, as in the paper: they count as they are."""
-    empty_frames: bool | Literal["copies"] = True
+    empty_frames: bool | Literal["copies", "remembered"] = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
     these frames. `copies`: show copies of the step's labelled frames in their place."""
+    earlier: int = Field(0, ge=0)
+    """Unlabelled frames of earlier steps kept."""
+    earlier_share: float = 0.5
+    """Share of unlabelled frames shown that are earlier ones."""
+    remembered_proposals: bool = False
+    """Train proposals on these."""
+    remembered: bool = False
+    """Control: remembered labelled frames, augmented, in the place of earlier ones."""
     watch_steps: int = Field(50, ge=1)
     """Steps over which pseudo labels are compared with labels: none at all, far too many, or mostly wrong ones raise a
     warning."""
@@ -128,6 +137,8 @@ class EfficientCLS(Wrapper[Strategy]):
         self.labeller = labeller or self._label_confident
         self._around: tuple[int, ...] = ()
         """The classes that the labelled frames around those that are being labelled show."""
+        self._kept = []
+        self._offered = 0
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
 
@@ -145,6 +156,7 @@ class EfficientCLS(Wrapper[Strategy]):
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
+        pseudo = self._mix_earlier(pseudo)
         labelled = time.perf_counter()
         taught = self._choose_taught(step, pseudo)
         self.strategy.show_again = lambda: self._show(step, taught)
@@ -154,6 +166,7 @@ class EfficientCLS(Wrapper[Strategy]):
         trained = time.perf_counter()
         if not learned.refused:
             self.consolidate()
+        self._keep(step)
         return replace(
             learned,
             pseudo={frame.id: labels for frame, labels in found},
@@ -192,10 +205,55 @@ class EfficientCLS(Wrapper[Strategy]):
             for frame, labels in zip(frames, self.labeller(frames), strict=True)
         ]
 
+    def _mix_earlier(self, pseudo):
+        count = round(self.options.earlier_share * len(pseudo))
+        if self.options.remembered and count and len(self.memory) >= 2 * count:
+            stays = sorted(self.random.choice(len(pseudo), len(pseudo) - count, replace=False))
+            gone = [pair[0].id for i, pair in enumerate(pseudo) if i not in set(stays)]
+            drawn = self.memory.sample(count, per_class=2)
+            weights = pseudo[0][1].weights
+            if self.options.remembered_proposals:
+                weights = replace(weights, proposals=weights.classes)
+            return [*(pseudo[i] for i in stays), *((replace(f, id=n), replace(l, source="pseudo", weights=weights)) for n, (f, l) in zip(gone, drawn, strict=True))]
+        if not self.options.earlier or len(self._kept) < 2 * count or not count:
+            return pseudo
+        drawn = self.random.choice(len(self._kept), count, replace=False)
+        stays = sorted(self.random.choice(len(pseudo), len(pseudo) - count, replace=False))
+        weights = pseudo[0][1].weights
+        frames = []
+        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
+        chosen = [self._kept[i] for i in drawn]
+        found = detector.predict([frame.image() for frame, _ in chosen])
+        gone = [pair[0].id for i, pair in enumerate(pseudo) if i not in set(stays)]
+        for number, (frame, around), one in zip(gone, chosen, found, strict=True):
+            self._around = around
+            frames.append((replace(frame, id=number), replace(self._to_labels(one), source="pseudo", weights=weights)))
+        return [*(pseudo[i] for i in stays), *frames]
+
+    def _keep(self, step):
+        if not self.options.earlier:
+            return
+        around = list_classes(labels for _, labels in step.labelled("human"))
+        for frame in step.unlabelled:
+            self._offered += 1
+            if len(self._kept) < self.options.earlier:
+                self._kept.append((encode_frame(frame, JPEG()), around))
+            else:
+                place = int(self.random.integers(self._offered))
+                if place < self.options.earlier:
+                    self._kept[place] = (encode_frame(frame, JPEG()), around)
+
     def _choose_taught(self, step: Step, pseudo: Sequence[LabelledFrame]) -> Sequence[LabelledFrame]:
         # A diagnosis replaces all of them: copies in the place of what it empties would be another lesson.
         if self.substitute:
             return self.substitute(step, pseudo)
+        if self.options.empty_frames == "remembered":
+            empty = [n for n, (_, labels) in enumerate(pseudo) if not len(labels)]
+            drawn = self.memory.sample(len(empty), per_class=2) if empty else []
+            taught = list(pseudo)
+            for n, (frame, labels) in zip(empty, drawn, strict=False):
+                taught[n] = (replace(frame, id=pseudo[n][0].id), replace(labels, source="pseudo", weights=pseudo[n][1].weights))
+            return taught
         if self.options.empty_frames == "copies":
             return put_copies(step, pseudo, instead_of=lambda labels: not len(labels))
         return pseudo
