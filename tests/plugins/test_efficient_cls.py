@@ -219,6 +219,20 @@ def test_before_anything_is_remembered_and_without_replay_all_unlabelled_frames_
         assert {number: len(labels) for number, labels in told.items()} == {2: 1, 3: 1}
 
 
+def test_which_frames_are_recalled_and_where_goes_on_from_a_state(learner, a_step):
+    one, other = (sees(learner(remembered_share=0.5), detections(0.9)) for _ in range(2))
+    one.learn(a_step(0, frames=4, labelled=2))
+    other.load_state_dict(one.state_dict())
+    batches = [batches_of(side) for side in (one, other)]
+
+    for side in (one, other):
+        side.learn(a_step(1, frames=6, labelled=2))
+
+    shown = [[(frame.id, frame.image().tobytes()) for batch in made for frame, _ in batch.pairs] for made in batches]
+    assert shown[0] == shown[1]
+    assert torch.equal(weights(one.slow), weights(other.slow))
+
+
 def test_a_control_takes_the_place_of_remembered_frames_too(learner, a_step):
     one, step = learner(remembered_share=1, augment=False), a_step(1, frames=4, labelled=2)
     remember_a_step(sees(one, detections(0.9)), a_step)

@@ -200,8 +200,7 @@ class EfficientCLS(Wrapper[Strategy]):
         """Remembered frames in the place of some unlabelled ones, whose ids they have. A control leaves no place."""
         frames = step.unlabelled
         count = 0 if self.substitute else round(self.options.remembered_share * len(frames))
-        remembered = self.strategy.draw_remembered(count) if count else []
-        if not remembered:
+        if not (remembered := self.strategy.draw_remembered(count)):
             return []
         places = sorted(self.random.choice(len(frames), count, replace=False))
         return put_copies([self._as_pseudo(frames[place], Labels.none()) for place in places], remembered)
