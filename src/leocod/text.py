@@ -68,12 +68,12 @@ def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:
     return tuple((text, len(number), number) for text, number in zip(parts[::2], digits, strict=True))
 
 
-def describe_plugin(*, ema: bool, pseudo_labels: bool) -> str:
-    """Say in words whether a run has Efficient-CLS, or which half of it.
+def describe_plugin(*, ema: bool, pseudo_labels: bool, plus: bool = False) -> str:
+    """Say in words whether a run has Efficient-CLS, all that Efficient-CLS+ adds to it, or which half of it.
 
     >>> describe_plugin(ema=True, pseudo_labels=False)
     'with EMA only'
     """
     if ema and pseudo_labels:
-        return "with Efficient-CLS"
+        return "with Efficient-CLS+" if plus else "with Efficient-CLS"
     return "with EMA only" if ema else "with pseudo labels only" if pseudo_labels else "without Efficient-CLS"

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
     ROOT / "REPRODUCING.md",
+    ROOT / "results" / "plus" / "tuning" / "README.md",
     ROOT / "results" / "second_edition" / "README.md",
     *sorted(page for page in ROOT.glob("docs/**/*.md") if page.parent.name != "decisions"),
 ]

@@ -10,6 +10,7 @@ import pytest
 from leocod.errors import InvalidConfig, InvalidLabels
 from leocod.memory.encoding import JPEG, Raw
 from leocod.memory.replacements.base import MemoryReplacement
+from leocod.memory.replacements.fifo import FIFO
 from leocod.memory.replacements.first import First
 from leocod.memory.stores.random import Random
 from leocod.types import Frame, Labels
@@ -415,6 +416,26 @@ def test_a_pinned_frame_stays_when_its_class_is_merged_into_a_full_shelf(a_memor
     # All are pinned, so the shelf holds one more.
     assert ids(memory.frames) == [1, 3, 4]
     assert memory.bytes == sum(frame.bytes + labels.bytes for frame, labels in memory.frames)
+
+
+def test_a_pinned_frame_does_not_keep_newcomers_out(a_memory, ids, a_frame):
+    memory = a_memory(per_class=2, replacement=FIFO())
+    memory.add([a_frame(1, (0,))])
+    memory.pinned.add(1)
+
+    memory.add([a_frame(number, (0,)) for number in range(2, 9)])
+
+    assert ids(memory.frames) == [1, 8]
+
+
+def test_a_merged_class_was_offered_all_that_both_were(a_memory, a_frame):
+    memory = a_memory(per_class=2)
+    memory.add([a_frame(number, (number % 2,)) for number in range(100)])
+
+    memory.merge_classes(0, 1)
+
+    assert memory.shelves[1].offered == memory.seen[1] == 100
+    assert memory.shelves[0].offered == 0
 
 
 def test_pins_are_saved(a_memory, a_frame):

@@ -10,7 +10,7 @@ import torch
 
 from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
-from leocod.plugins.diagnosis import CONTROLS
+from leocod.plugins.diagnosis import CONTROLS, diagnose
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
 from leocod.run.config import load_config
 from leocod.run.experiment import build_strategy, wrap
@@ -236,12 +236,61 @@ def test_which_frames_are_recalled_and_where_goes_on_from_a_state(learner, a_ste
 def test_a_control_takes_the_place_of_remembered_frames_too(learner, a_step):
     one, step = learner(remembered_share=1, augment=False), a_step(1, frames=4, labelled=2)
     remember_a_step(sees(one, detections(0.9)), a_step)
-    one.substitute = CONTROLS["all_empty"]
+    diagnose(one, "all_empty", no_truth)
     batches = batches_of(one)
 
     one.learn(step)
 
     assert [len(labels) for _, labels in batches[0].pairs[2:]] == [0, 0]
+
+
+def no_truth(frames):
+    raise AssertionError("a control asked for the truth")
+
+
+def test_a_diagnosis_by_truth_leaves_no_place_for_remembered_frames(learner, a_step):
+    one, step = learner(remembered_share=1, augment=False), a_step(1, frames=4, labelled=2)
+    remember_a_step(sees(one, detections(0.9)), a_step)
+    truth = Labels([[1, 2, 30, 40]], [2])
+    diagnose(one, "true_boxes", lambda frames: [truth] * len(frames))
+    batches = batches_of(one)
+
+    one.learn(step)
+
+    assert [labels.boxes.tolist() for _, labels in batches[0].pairs[2:]] == [truth.boxes.tolist()] * 2
+
+
+def test_without_pseudo_labels_nothing_takes_the_place_of_unlabelled_frames(learner, a_step):
+    one, step = learner(remembered_share=1, pseudo_labels=False), a_step(1, frames=4, labelled=2)
+    remember_a_step(one, a_step)
+    batches = batches_of(one)
+
+    one.learn(step)
+
+    assert [frame.id for frame, _ in batches[0].pairs] == [frame.id for frame in step.frames[:2]]
+
+
+def test_every_round_recalls_anew(a_detector, a_step):
+    strategy = ICaRL(a_detector(), ICaRL.Options(replay_per_step=4, rounds=3))
+    one = EfficientCLS(strategy, EfficientCLSOptions(remembered_share=1, augment=False))
+    for index in range(4):
+        one.learn(a_step(index, frames=4, labelled=4))
+    batches, step = batches_of(one), a_step(4, frames=4, labelled=1)
+
+    one.learn(step)
+
+    current = [batch for batch in batches if batch.name == "current"]
+    recalled = [{frame.image().tobytes() for frame, _ in batch.pairs[1:]} for batch in current]
+    assert [[frame.id for frame, _ in batch.pairs] for batch in current] == [[frame.id for frame in step.frames]] * 3
+    assert recalled[0] != recalled[1] or recalled[1] != recalled[2]
+
+
+def test_no_frame_of_a_step_is_held_once_it_is_learnt(learner, a_step):
+    one = learner()
+
+    one.learn(a_step(frames=4, labelled=2))
+
+    assert one.strategy.show_again is None
 
 
 def test_a_diagnosis_is_not_undone_by_copies(learner, a_step):
@@ -267,6 +316,14 @@ def test_classes_that_no_labelled_frame_of_the_step_shows_need_higher_scores(lea
 
     assert labels.classes.tolist() == [shown]
     assert sorted(low.classes.tolist()) == sorted(paper.classes.tolist()) == sorted([shown, other])
+
+
+def test_without_labelled_frames_no_class_counts_as_absent(learner, a_step):
+    one = sees(learner(context=0.5), detections(0.9))
+
+    told = one.pseudo_label(a_step(frames=4, labelled=0))
+
+    assert [len(labels) for _, labels in told] == [1] * 4
 
 
 def test_a_frame_that_is_checked_is_not_its_own_context(learner, a_step):
@@ -642,15 +699,6 @@ def test_the_share_is_of_one_step_and_is_not_remembered(learner, a_step):
     one.learn(a_step(frames=8, labelled=2))
 
     assert {labels.weights for _, labels in one.memory.frames} == {LossWeights()}
-
-
-def test_a_share_needs_both_kinds_of_frames(learner, a_step):
-    one = sees(learner(labelled_share=0.6), detections(0.9))
-    batches = batches_of(one)
-
-    one.learn(a_step(frames=4, labelled=4))
-
-    assert {weight.classes for weight in weights_of(batches[0])} == {1.0}
 
 
 def test_pseudo_labelled_frames_are_weighed_once():

@@ -45,13 +45,52 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
-        ({"plugin": "none", "efficient_cls": {"keep": 0.9}}, "plugin is none, but efficient_cls has options"),
+        ({"plugin": "none", "efficient_cls": {"keep": 0.9}}, "plugin is none, but efficient_cls is on: remove one"),
+        ({"plugin": "none", "efficient_cls": {}}, "plugin is none, but efficient_cls is on: remove one"),
         ({"plugin": "efficient_cls_plus", "efficient_cls": None}, "plugin is efficient_cls_plus, but efficient_cls is"),
     ],
 )
 def test_a_layer_that_contradicts_itself_is_refused(layer: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidConfig, match=message):
         lay({}, layer)
+
+
+def test_the_settings_are_those_for_the_strategy_that_is_chosen_last() -> None:
+    for layers in (
+        [{"plugin": "efficient_cls_plus"}, {"strategy": "derpp"}],
+        [{"plugin": "efficient_cls_plus", "strategy": "gdumb"}, {"strategy": {"name": "derpp"}}],
+    ):
+        config = load_config(None, layers)
+
+        assert "derpp+plus-" in name_run(config)
+        assert config.strategy.options.memory_encoding == "jpeg"
+
+
+def test_another_plugin_leaves_nothing_of_the_one_before() -> None:
+    plus = {"plugin": "efficient_cls_plus"}
+
+    assert load_config(None, [plus, {"plugin": "efficient_cls"}]) == load_config(None)
+    assert load_config(None, [plus, {"plugin": "none"}]) == load_config(None, [{"plugin": "none"}])
+    assert load_config(None, [{"plugin": "none"}, plus]) == load_config(None, [plus])
+
+
+def test_what_was_set_by_itself_stays_with_another_plugin() -> None:
+    layers = [{"plugin": "efficient_cls_plus"}, {"strategy": {"memory_encoding": "jpeg"}}, {"plugin": "none"}]
+
+    assert load_config(None, layers).strategy.options.memory_encoding == "jpeg"
+
+
+def test_options_in_a_later_layer_turn_the_plugin_on_again() -> None:
+    config = load_config(None, [{"plugin": "none"}, {"efficient_cls": {"keep": 0.9}}])
+
+    assert config.efficient_cls is not None
+    assert config.efficient_cls.keep == 0.9
+
+
+@pytest.mark.parametrize("strategy", [None, 3, {"name": 3}])
+def test_a_strategy_that_is_none_is_told_and_not_looked_up(strategy: object) -> None:
+    with pytest.raises(InvalidConfig, match="strategy"):
+        load_mapping({"plugin": "efficient_cls_plus", "strategy": strategy})
 
 
 def test_none_takes_away_options_of_earlier_layers() -> None:

@@ -124,6 +124,8 @@ class Results(Stored):
     """Whether there was a slow learner."""
     pseudo_labels: bool
     """Whether frames that nobody labelled were learnt from."""
+    plus: bool = False
+    """Whether the plug-in had the settings of Efficient-CLS+."""
     labels_per_step: Count | None
     """Frames of each step that a person may label; None where the budget is another one."""
     labels_nested: bool = False

@@ -143,9 +143,10 @@ class ReplayMemory:
             self._drop(self.replacement.choose_leaving(expendable, self.random))
 
     def _choose_place(self, shelf: Shelf, newcomer: MemoryEntry) -> int | None:
-        """The place that the newcomer takes; None: it stays outside, perhaps because a pinned frame has the place."""
-        place = self.replacement.choose_place(shelf, newcomer, self.random)
-        return None if place is None or shelf.entries[place].frame.id in self.pinned else place
+        """The place that the newcomer takes; None: it stays outside. Pinned frames keep their places."""
+        free = shelf.without(self.pinned)
+        place = self.replacement.choose_place(free, newcomer, self.random)
+        return place if place is None or free is shelf else shelf.entries.index(free.entries[place])
 
     def remove(self, frame: int) -> bool:
         """Take a frame out, with all of its entries. Returns whether it was there."""
@@ -165,20 +166,20 @@ class ReplayMemory:
         self._frames = {frame.id: frame for frame in frames.values()}
 
     def merge_classes(self, number: int, into: int) -> None:
-        """Let all that is remembered of one class be of another.
+        """Let all that is remembered of one class be of another. Entries that a full shelf cannot take are dropped.
 
-        Entries that a full shelf cannot take are dropped. For a pinned one, the newest that is not pinned makes room.
+        For a pinned one, the newest that is not pinned makes room.
         """
         shown = [entry for entry in self._entries.values() if number in entry.classes]
         for entry in shown:
-            classes = np.where(entry.labels.classes == number, into, entry.labels.classes)
-            entry.labels = replace(entry.labels, classes=classes)
+            entry.rename_class(number, into)
         self.seen[into] = self.seen.get(into, 0) + self.seen.pop(number, 0)
+        if number in self.shelves:
+            offered, self.shelves[number].offered = self.shelves[number].offered, 0
+            self._open_shelf(into).offered += offered
         for entry in shown:
-            missing = [key for key in self.store.choose_shelves(entry) if key not in entry.shelves]
-            for key in missing:
+            for key in [key for key in self.store.choose_shelves(entry) if key not in entry.shelves]:
                 shelf = self._open_shelf(key)
-                shelf.offered += 1
                 stays, full = entry.frame.id in self.pinned, self._is_full(key, entry)
                 if full and stays:
                     self._make_room(shelf)
@@ -191,9 +192,8 @@ class ReplayMemory:
 
     def _make_room(self, shelf: Shelf) -> None:
         """Take the newest entry off a shelf; none where all are pinned."""
-        unpinned = [entry for entry in shelf.entries if entry.frame.id not in self.pinned]
         # By number and not by place: a newcomer takes the place of whom it replaces.
-        if newest := max(unpinned, key=lambda entry: entry.number, default=None):
+        if newest := max(shelf.without(self.pinned).entries, key=lambda entry: entry.number, default=None):
             shelf.entries.remove(newest)
             self._release(newest, shelf.key)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from leocod.types import Frame, LabelledFrame, Labels
 
@@ -27,6 +30,11 @@ class MemoryEntry:
     def pair(self) -> LabelledFrame:
         return self.frame, self.labels
 
+    def rename_class(self, number: int, into: int) -> None:
+        """Let its objects of one class be of another."""
+        classes = self.labels.classes
+        self.labels = replace(self.labels, classes=np.where(classes == number, into, classes))
+
 
 @dataclass(eq=False)
 class Shelf:
@@ -37,3 +45,7 @@ class Shelf:
     """How many frames were offered to the shelf so far, the newcomer included."""
     key: int = -1
     """In a balanced store, the number of the class that the shelf is for."""
+
+    def without(self, frames: Collection[int]) -> Shelf:
+        """A shelf with the entries that show none of these frames; with no frame, the shelf itself."""
+        return replace(self, entries=[one for one in self.entries if one.frame.id not in frames]) if frames else self

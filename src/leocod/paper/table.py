@@ -100,11 +100,12 @@ class Row(Settings):
         layer = {
             "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
             "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
+            "plugin": {"none": "none", "plus": "efficient_cls_plus"}.get(self.plug_in, "efficient_cls"),
             "efficient_cls": (halves | {"plus": both})[self.plug_in],
             "diagnosis": self.diagnosis,
             "seed": seed,
         }
-        return lay(base, layer | ({"plugin": "efficient_cls_plus"} if self.plug_in == "plus" else {}))
+        return lay(base, layer)
 
     def list_settings(self) -> list[dict[str, Any]]:
         """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""

@@ -73,6 +73,7 @@ class TruthObserver(Steps):
 
 def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: FrameLabeller) -> None:
     """Make a plug-in learn as the diagnosis says."""
+    plugin.is_diagnosed = True
     if kind in CONTROLS:
         plugin.substitute = CONTROLS[kind]
     else:

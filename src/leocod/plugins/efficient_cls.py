@@ -22,6 +22,7 @@ from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
 from leocod.plugins.confident_labels import discount, select_confident
 from leocod.plugins.copies import put_copies
+from leocod.plugins.labelled_share import share_update
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
 from leocod.plugins.wrapper import Wrapper
 from leocod.settings import Settings
@@ -47,7 +48,8 @@ class EfficientCLSOptions(Settings):
     which is 0.93 after 120, 0.98 after 400 and reaches 0.99 after 890. A stream of some hundred steps would be over
     before the slow learner has moved. Not in the paper."""
     pseudo_labels: bool = True
-    """Label the unlabelled frames with what the slow learner is sure of."""
+    """Learn in the places of the unlabelled frames: with what the slow learner is sure of there, or with what other
+    options show instead. Off: only labelled and replayed frames are trained on."""
     labeller: Literal["slow", "fast"] = "slow"
     """Who writes the pseudo labels."""
     score_threshold: float = Field(0.7, ge=0, le=1)
@@ -75,7 +77,7 @@ class EfficientCLSOptions(Settings):
     the turned `ellipse` in its box, which stays tight."""
     context: float = Field(1.0, gt=0, le=1)
     """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
-    likely to be around. 1, as in the paper: they count as they are."""
+    likely to be around. Without labelled frames no class is discounted. 1, as in the paper: they count as they are."""
     empty_frames: bool | Literal["copies"] = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
     these frames. `copies`: show copies of the step's labelled frames in their place."""
@@ -133,6 +135,8 @@ class EfficientCLS(Wrapper[Strategy]):
         """The classes that the labelled frames around those that are being labelled show."""
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
+        self.is_diagnosed = False
+        """A diagnosis is about the unlabelled frames: nothing remembered takes their places."""
 
     @property
     def strategy(self) -> Strategy:
@@ -150,11 +154,15 @@ class EfficientCLS(Wrapper[Strategy]):
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
         labelled = time.perf_counter()
-        taught = [*self._choose_taught(step, pseudo), *remembered]
-        self.strategy.show_again = lambda: self._show(step, taught)
-        shown = self._show(step, taught)
+        taught = self._choose_taught(step, pseudo)
+        self.strategy.show_again = lambda: self._show(step, [*taught, *self._recall_others(remembered)])
+        shown = self._show(step, [*taught, *remembered])
         prepared = time.perf_counter()
-        learned = self.strategy.learn(shown)
+        try:
+            learned = self.strategy.learn(shown)
+        finally:
+            # It holds the frames of the step, which only the memory may keep.
+            self.strategy.show_again = None
         trained = time.perf_counter()
         if not learned.refused:
             self.consolidate()
@@ -188,7 +196,7 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = [frame for frame in step.unlabelled if frame.id not in but]
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
-        self._around = list_classes(labels for _, labels in step.labelled("human"))
+        self._around = self._list_around(step.labelled("human"))
         return [self._as_pseudo(*pair) for pair in zip(frames, self.labeller(frames), strict=True)]
 
     def _as_pseudo(self, frame: Frame, labels: Labels) -> LabelledFrame:
@@ -197,13 +205,18 @@ class EfficientCLS(Wrapper[Strategy]):
         return frame, replace(labels, source="pseudo", weights=weights)
 
     def _recall(self, step: Step) -> list[LabelledFrame]:
-        """Remembered frames in the place of some unlabelled ones, whose ids they have. A control leaves no place."""
+        """Remembered frames in the place of some unlabelled ones, whose ids they have."""
         frames = step.unlabelled
-        count = 0 if self.substitute else round(self.options.remembered_share * len(frames))
+        leaves_places = self.options.pseudo_labels and not self.is_diagnosed
+        count = round(self.options.remembered_share * len(frames)) if leaves_places else 0
         if not (remembered := self.strategy.draw_remembered(count)):
             return []
         places = sorted(self.random.choice(len(frames), count, replace=False))
         return put_copies([self._as_pseudo(frames[place], Labels.none()) for place in places], remembered)
+
+    def _recall_others(self, remembered: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+        """Other remembered frames in the same places, for a later round."""
+        return put_copies(remembered, self.strategy.draw_remembered(len(remembered)))
 
     def _choose_taught(self, step: Step, pseudo: Sequence[LabelledFrame]) -> Sequence[LabelledFrame]:
         # A diagnosis replaces all of them: copies in the place of what it empties would be another lesson.
@@ -216,18 +229,7 @@ class EfficientCLS(Wrapper[Strategy]):
     def _show(self, step: Step, taught: Sequence[LabelledFrame]) -> Step:
         """The step as one round learns from it, with an augmentation of its own."""
         shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
-        return step.with_labelled(self.weigh(step.labelled("human"), shown))
-
-    def weigh(self, labelled: Sequence[LabelledFrame], pseudo: Sequence[LabelledFrame]) -> list[LabelledFrame]:
-        """Both, with the share of the labelled frames that the options ask for."""
-        share = self.options.labelled_share
-        if share is None or not labelled or not pseudo:
-            return list(pseudo)
-        frames = len(labelled) + len(pseudo)
-        return [
-            *((frame, _scale(labels, frames * share / len(labelled))) for frame, labels in labelled),
-            *((frame, _scale(labels, frames * (1 - share) / len(pseudo))) for frame, labels in pseudo),
-        ]
+        return step.with_labelled(share_update(step.labelled("human"), shown, self.options.labelled_share))
 
     def _check_labeller(self, labelled: Sequence[LabelledFrame]) -> PseudoLabelCheck | None:
         """What the labeller would have written on the first of these frames; None for a labeller from outside.
@@ -239,9 +241,12 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        # With no other labelled frame nothing is known about the step: then no class counts as absent.
-        self._around = list_classes(labels for _, labels in others) if others else tuple(range(len(self.classes)))
+        self._around = self._list_around(others)
         return check_labels(self._label_confident([frame])[0], given)
+
+    def _list_around(self, labelled: Sequence[LabelledFrame]) -> tuple[int, ...]:
+        """The classes that these frames show. Without a frame nothing is known, and no class counts as absent."""
+        return list_classes(labels for _, labels in labelled) if labelled else tuple(range(len(self.classes)))
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
         detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
@@ -291,10 +296,3 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
-
-
-def _scale(labels: Labels, factor: float) -> Labels:
-    """The labels of a frame that counts so many times as much."""
-    own = labels.weights
-    weights = replace(own, proposals=own.proposals * factor, boxes=own.boxes * factor, classes=own.classes * factor)
-    return replace(labels, weights=weights)

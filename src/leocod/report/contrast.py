@@ -33,7 +33,7 @@ def _list_facts(kind: Kind) -> Iterator[tuple[str, str]]:
     """What a kind is in the words of the tables, and the key of the config that says the same."""
     results = kind.first.results
     yield "strategy", results.strategy
-    yield "efficient_cls", describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
+    yield "efficient_cls", describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels, plus=results.plus)
     labels = results.labels_per_step
     yield "labels.per_step", "another budget" if labels is None else f"{pluralize(labels, 'labelled frame')} a step"
     yield "detector", f"detector {results.detector}"

@@ -148,7 +148,7 @@ def collect_albums(runs: Sequence[Run]) -> list[Album]:
 def describe_kind(kind: Kind) -> str:
     """What the run was, or the runs, and by which metrics it was judged when they are not the usual ones."""
     results = kind.first.results
-    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
+    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels, plus=results.plus)
     frames = "frame" if results.labels_per_step == 1 else "frames"
     labels = f", {results.labels_per_step} labelled {frames} in each" if results.labels_per_step is not None else ""
     if results.is_short_of_labels:

@@ -23,7 +23,7 @@ from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, Si
 from leocod.run.config_file import read_config_file
 from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
-from leocod.run.plugin import lay
+from leocod.run.plugin import expand, lay
 from leocod.settings import MAY_CHANGE, Settings, list_leaves
 from leocod.sinks.base import BaseSink, RunInfo
 
@@ -215,7 +215,7 @@ def load_mapping(values: Mapping[str, Any]) -> ExperimentConfig:
         for old in (key, f"{key}={value}" if isinstance(value, str) else key):
             if old in RENAMED:
                 raise InvalidConfig(f"{old} is now {RENAMED[old]}.")
-    return validate(ExperimentConfig, lay({}, values))
+    return validate(ExperimentConfig, expand(lay({}, values)))
 
 
 def upgrade(values: Mapping[str, Any], where: object) -> dict[str, Any]:

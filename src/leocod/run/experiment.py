@@ -85,6 +85,7 @@ class Experiment:
                 efficient_cls=plugin is not None,
                 ema=plugin is not None and plugin.ema,
                 pseudo_labels=plugin is not None and plugin.pseudo_labels,
+                plus=plugin is not None and is_plus(plugin, config.strategy.name, config.strategy.options),
                 labels_per_step=config.labels.per_step,
                 labels_nested=bool(getattr(config.labels.options, "nested", False)),
                 seed=config.seed,

@@ -48,6 +48,7 @@ class RunFacts:
     efficient_cls: bool = False
     ema: bool = False
     pseudo_labels: bool = False
+    plus: bool = False
     labels_per_step: int | None = None
     """Labelled frames in a step; None where it varies."""
     labels_nested: bool = False

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.files.documents import parse_mapping
+from leocod.run.choices import CHOICES
 from leocod.run.layers import overlay
 from leocod.settings import Settings
 from leocod.strategies.base import STRATEGIES
@@ -19,29 +20,65 @@ NAMES: tuple[PlugInName, ...] = get_args(PlugInName)
 
 
 def lay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A new mapping: `layer` wins, and in it what is set besides the name of a plug-in.
+    """A new mapping: `layer` wins, key by key. The name of a plug-in wins over what earlier layers set about it.
+
+    The name is kept, and `expand` makes the settings of it: a later layer may choose another strategy or plug-in.
 
     >>> lay({"efficient_cls": {"keep": 0.9}}, {"plugin": "none", "seed": 3})
-    {'efficient_cls': None, 'seed': 3}
+    {'plugin': 'none', 'seed': 3}
     """
     if "plugin" not in layer:
-        return overlay(base, layer)
-    name, rest = layer["plugin"], {key: value for key, value in layer.items() if key != "plugin"}
+        # What a layer sets about Efficient-CLS turns it on again.
+        is_on = base.get("plugin") == "none" and layer.get("efficient_cls") is not None
+        return overlay({key: value for key, value in base.items() if not (is_on and key == "plugin")}, layer)
+    name = layer["plugin"]
     if name not in NAMES:
         raise UnknownName("plug-in", str(name), NAMES)
-    if bool(rest.get("efficient_cls", name != "none")) is (name == "none"):
-        what = "has options" if name == "none" else "is null"
+    _refuse_contradiction(layer)
+    return overlay(_take_away(base, name), layer)
+
+
+def expand(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the name of a plug-in stands for, in its place. What is set besides wins.
+
+    >>> expand({"plugin": "none", "seed": 3})
+    {'efficient_cls': None, 'seed': 3}
+    """
+    if "plugin" not in values:
+        return dict(values)
+    _refuse_contradiction(values)
+    rest = {key: value for key, value in values.items() if key != "plugin"}
+    return overlay(load_preset(values["plugin"], rest.get("strategy")), rest)
+
+
+def _refuse_contradiction(values: Mapping[str, Any]) -> None:
+    name, is_null = values["plugin"], values.get("efficient_cls", ()) is None
+    if "efficient_cls" in values and is_null is not (name == "none"):
+        what = "is null" if is_null else "is on"
         raise InvalidConfig(f"plugin is {name}, but efficient_cls {what}: remove one of them.")
-    whole = overlay(base, rest)
-    return overlay(overlay(base, load_preset(name, whole.get("strategy", {}))), rest)
 
 
-def load_preset(name: PlugInName, strategy: str | Mapping[str, Any]) -> dict[str, Any]:
-    """What a plug-in sets around a strategy: only options that the strategy has."""
+def _take_away(base: Mapping[str, Any], name: PlugInName) -> dict[str, Any]:
+    """The earlier layers without all that a plug-in decides."""
+    decided = load_preset(name, base.get("strategy"))
+    kept = dict(base)
+    if name == "none" or base.get("efficient_cls", ()) is None:
+        kept.pop("efficient_cls", None)
+    for section, options in decided.items():
+        if isinstance(kept.get(section), Mapping):
+            kept[section] = {key: value for key, value in kept[section].items() if key == "name" or key not in options}
+    return kept
+
+
+def load_preset(name: PlugInName, strategy: object) -> dict[str, Any]:
+    """What a plug-in sets around a strategy, which is given as in a config: only options that the strategy has."""
     if name != "efficient_cls_plus":
         return {"efficient_cls": None if name == "none" else {}}
     preset = _read_plus()
-    chosen = strategy if isinstance(strategy, str) else strategy.get("name", "icarl")
+    chosen = strategy.get("name") if isinstance(strategy, Mapping) else strategy
+    if not isinstance(chosen, str):
+        # None is named, or what is there is no name: then the check of the whole config says so.
+        chosen = CHOICES["strategy"].default
     options: type[Settings] = STRATEGIES.find(chosen).Options
     known = {key: value for key, value in preset["strategy"].items() if key in options.model_fields}
     return {**preset, "strategy": {"name": chosen, **known}}

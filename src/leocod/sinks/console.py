@@ -133,7 +133,7 @@ def _show_mean(ap_by_class: Mapping[str, float | None]) -> str:
 
 def results_table(results: Results) -> Group:
     """The figures of a finished run, under a line that says which run."""
-    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels)
+    plug_in = describe_plugin(ema=results.ema, pseudo_labels=results.pseudo_labels, plus=results.plus)
     nested = " (nested)" if results.labels_nested else ""
     labels = ""
     if results.is_short_of_labels:
