@@ -1,9 +1,10 @@
 from dataclasses import replace
 
+from leocod.paper.claim import Claim
 from leocod.paper.display import build_lines, explain_claims, explain_intervals, explain_verdicts, list_differences
 from leocod.paper.outcome import Outcome
 from leocod.paper.record import RunRecord
-from leocod.paper.table import Claim, Table, load_table
+from leocod.paper.table import Table, load_table
 
 
 def test_a_line_has_mean_spread_and_the_difference_to_its_base(outcome: Outcome) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from leocod.errors import InvalidConfig, UnknownName
-from leocod.paper.table import Claim, Row, Table, list_paper_tables, list_tables, load_table
+from leocod.paper.table import Row, Table, list_paper_tables, list_tables, load_table
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
 
@@ -160,25 +160,36 @@ def test_choices_of_labelled_frames_are_runs_of_their_own() -> None:
     assert [settings["labels"]["seed"] for settings in row.list_settings()] == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"seed": 3}, "it has seed. Give the row seeds instead"),
+        ({"labels": {"per_step": 1}}, "it has labels.per_step. Give the row labels instead"),
+        ({"strategy": "agem"}, "it has strategy.name. Give the row strategy instead"),
+        ({"strategy": {"name": "agem"}}, "it has strategy.name. Give the row strategy instead"),
+        ({"diagnosis": "copies"}, "it has diagnosis. Give the row diagnosis instead"),
+        ({"plugin": "none"}, "it has plugin. Give the row plug_in instead"),
+        ({"efficient_cls": {"keep": 0.9}}, "set has efficient_cls, but plug_in is none"),
+    ],
+)
+def test_what_the_table_says_about_a_row_is_not_set_behind_its_back(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=re.escape(told)):
+        Row.model_validate({"key": "k", "set": settings})
+
+
+def test_choices_by_chance_leave_no_other_labeller() -> None:
+    with pytest.raises(ValidationError, match="Remove labels.name from set"):
+        Row.model_validate({"key": "k", "selections": 2, "set": {"labels": {"name": "uncertain"}}})
+
+
+def test_a_table_without_columns_is_refused() -> None:
+    with pytest.raises(ValidationError, match="metrics"):
+        Table.model_validate({"name": "n", "title": "t", "rows": [{"key": "a"}], "metrics": []})
+
+
 def test_an_unknown_table_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'ablation'"):
         load_table("ablatoin")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"better": [["a", "b"]], "alike": [["a", "b"]]},
-        {},
-        {"steady": [["a"]]},
-        {"better": [["a", "b"]], "at_most": 1.0},
-        {"better": [["a", "b"]], "margin": 2.0},
-        {"alike": [["a", "b"]], "margin": 0.0},
-    ],
-)
-def test_a_claim_is_of_one_kind(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        Claim.model_validate({"text": "t", "metrics": ["fap"], **wrong})
 
 
 def test_a_table_knows_its_rows() -> None:
@@ -265,8 +276,3 @@ def test_no_labels_are_a_cost_too() -> None:
 
     assert row.cost == "none"
     assert row.configure(WANDER, seed=0)["labels"]["per_step"] == 0
-
-
-def test_a_row_takes_its_seed_by_its_seeds() -> None:
-    with pytest.raises(ValueError, match=r"it has a seed\. Give the row seeds: \[7\] instead\."):
-        Row(key="k", set={"seed": 7})

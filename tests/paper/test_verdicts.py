@@ -7,15 +7,19 @@ from leocod.paper.verdicts import find_worst, judge_alike, judge_better, judge_f
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.1, 3.0, ("holds", "does not hold", "does not hold")),
+        (1.1, 3.0, ("holds", "does not hold", "does not hold")),
+        # Better, but perhaps by less than the margin: what is claimed is not refuted.
+        (0.1, 3.0, ("holds", "undecided", "undecided")),
         (-0.1, 3.0, ("undecided", "undecided", "undecided")),
-        (-3.0, -0.1, ("does not hold", "holds", "does not hold")),
+        (-3.0, -0.1, ("does not hold", "holds", "undecided")),
+        (-3.0, -1.0, ("does not hold", "holds", "does not hold")),
         (-0.9, 0.9, ("undecided", "holds", "holds")),
         # Better, but by less than the margin.
         (0.1, 0.9, ("holds", "holds", "holds")),
         (-3.0, 0.9, ("undecided", "holds", "undecided")),
         # An end at 0 is not above it, and one at the margin not below it.
         (0.0, 1.0, ("undecided", "undecided", "undecided")),
+        (1.0, 2.0, ("holds", "does not hold", "does not hold")),
     ],
 )
 def test_an_interval_is_judged_by_0_and_by_the_margin(low: float, high: float, words: tuple[str, str, str]) -> None:

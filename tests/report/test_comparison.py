@@ -106,3 +106,13 @@ def test_without_stored_test_frames_nobody_can_tell(a_run: MakeRun) -> None:
     (path / "test.json").unlink()
 
     assert explain_obstacle(group_runs([Run.load(path)])[0], base) is None
+
+
+def test_kinds_that_were_evaluated_at_other_times_do_not_compare(a_run: MakeRun) -> None:
+    """CAP and forgetfulness are means over evaluations: the times alone would make a difference."""
+    base, path = load_kind(a_run, "base"), a_run("other", strategy="gdumb")
+    results = json.loads((path / "results.json").read_text())
+    results["evaluations"].pop(0)
+    (path / "results.json").write_text(json.dumps(results))
+
+    assert explain_obstacle(group_runs([Run.load(path)])[0], base) == "evaluated after other steps"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from leocod.errors import InvalidConfig, RunExists, RunInUse
+from leocod.errors import InvalidConfig, RunExists, RunInUse, UnknownName
 from leocod.evaluation.results import Results
 from leocod.files.run_directory import RunDirectory
 from leocod.paper.record import RunRecord, record_run
@@ -140,6 +140,15 @@ def build_cells(
     row: Row, base: Mapping[str, Any], seeds: Sequence[int], home: Path, records: Mapping[str, RunRecord] | None = None
 ) -> list[Cell]:
     """The runs of a row, seed by seed. Runs with the paper's own settings have the same name in every table."""
+    try:
+        return _build_cells(row, base, seeds, home, records or {})
+    except (InvalidConfig, UnknownName) as error:
+        raise InvalidConfig(f"row {row.key!r}: {error}") from error
+
+
+def _build_cells(
+    row: Row, base: Mapping[str, Any], seeds: Sequence[int], home: Path, records: Mapping[str, RunRecord]
+) -> list[Cell]:
     cells = []
     for seed in seeds:
         plain = row.configure(base, seed)
@@ -147,7 +156,7 @@ def build_cells(
         for settings in row.list_settings():
             config = load_mapping(overlay(plain, settings))
             name = fit_name(name_run(reference) + _name_changes(find_changes(reference, config), row, settings))
-            cells.append(Cell(config, home / name, (records or {}).get(name)))
+            cells.append(Cell(config, home / name, records.get(name)))
     return cells
 
 

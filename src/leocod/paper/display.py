@@ -12,6 +12,7 @@ from leocod.paper.outcome import Comparison, Outcome, RowRuns, Verdict
 from leocod.paper.table import DATASETS, Dataset, Row, Table
 from leocod.paper.verdicts import TIE, Word
 from leocod.report.page import format_points
+from leocod.text import pluralize
 
 NO_FIGURES = (None, None, None)
 
@@ -51,6 +52,8 @@ class Line:
     ours: list[Figure]
     paper: dict[Dataset, list[Figure]]
     runs: str
+    over: str
+    """Key of the row that it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,21 @@ def build_lines(outcome: Outcome) -> list[Line]:
                 for dataset in list_datasets(table)
             },
             _count_runs(outcome.rows[row.key]),
+            row.over or "",
         )
         for row in table.rows
     ]
+
+
+def stand_under_their_rows(table: Table) -> bool:
+    """Whether each row that is compared stands, further in, under the row that it is compared with."""
+    last = None
+    for row in table.rows:
+        if row.over is None:
+            last = row.key
+        elif row.over != last:
+            return False
+    return True
 
 
 def list_datasets(table: Table) -> list[Dataset]:
@@ -109,7 +124,7 @@ def explain_verdicts(table: Table) -> str:
     if margins := sorted({claim.margin for claim in table.claims if claim.no_better or claim.alike}):
         sentences.append(
             "That a row is no better, or that two are alike, holds when the whole interval is within the margin "
-            f"({' or '.join(map(count_points, margins))}), does not hold when it is on the wrong side of 0, "
+            f"({' or '.join(map(count_points, margins))}), does not hold when it is all beyond the margin, "
             "and is undecided otherwise."
         )
     if list_datasets(table):
@@ -120,8 +135,11 @@ def explain_verdicts(table: Table) -> str:
 def explain_intervals(outcome: Outcome) -> str:
     """What the intervals of a table rest on, and what chance alone does."""
     chance, rows = outcome.table.chance, outcome.rows.values()
-    has_classes = any(record.by_class for row in rows for record in row.records.values())
+    known = [bool(record.by_class) for row in rows for record in row.records.values()]
+    has_classes = any(known)
     over = "seeds and classes" if has_classes else "seeds only, as these runs have no figures by class on record"
+    if has_classes and not all(known):
+        over += " where both rows have figures by class on record, else over seeds only"
     alone = " Where rows have one run in common, the interval is over classes and takes this for the seeds."
     if not has_classes:
         alone = " Where rows have one run in common, the interval is what chance does."
@@ -145,6 +163,8 @@ def _show_ours(outcome: Outcome, row: Row, metric: str) -> Figure:
     if mean is None:
         return Figure("–")
     text = format_points(mean) + ("" if spread is None else f" ± {spread:.1f}")
+    if (count := len(runs.values(metric))) < len(runs.runs):
+        text += f" ({pluralize(count, 'run')})"
     difference = outcome.difference(row, metric)
     return Figure(text) if difference is None else _show_change(text, difference, metric)
 
@@ -220,8 +240,9 @@ def _show_difference(comparison: Comparison) -> str:
 def _show_interval(difference: Difference) -> str:
     if difference.interval is None:
         return ""
-    low, high = difference.interval
-    return f" [{_sign(low)}, {_sign(high)}]"
+    # Near 0 the sign decides: it must be seen.
+    low, high = (_sign(bound, 2 if bound and not round(bound, 1) else 1) for bound in difference.interval)
+    return f" [{low}, {high}]"
 
 
 def _sign(value: float, digits: int = 1) -> str:

@@ -26,10 +26,11 @@ from leocod.evaluation.intervals import (
 )
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.cells import Cell
+from leocod.paper.claim import Claim
 from leocod.paper.columns import find_column
 from leocod.paper.plan import Plan
 from leocod.paper.record import RunRecord
-from leocod.paper.table import Claim, Dataset, Row, Table
+from leocod.paper.table import Dataset, Row, Table
 from leocod.paper.verdicts import Judge, Word, find_worst, judge_alike, judge_better, judge_figure, judge_no_better
 
 Place = tuple[int, int | None]
@@ -147,7 +148,8 @@ class Outcome:
         by_class = self._subtract_by_class(metric, rows, places, signs)
         weights = _weigh_rows(rows, signs)
         if len(places) == 1:
-            by_chance = self.table.chance**2 * sum(weight**2 for weight in weights)
+            # What a seed does to all pairs of a mean does not average out: never less than for one pair.
+            by_chance = self.table.chance**2 * max(2.0, sum(weight**2 for weight in weights))
             error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
         elif 1 < len({seed for seed, _ in places}) < len(places):
             # Choices of labelled frames in one world are not runs of other worlds: each seed counts once.
@@ -192,12 +194,16 @@ class Outcome:
         """How much better the first row is than the second, or one gain than another."""
         difference = self.subtract(metric, *rows, signs=signs)
         if difference is None:
-            return Comparison(metric, rows, None, "not run")
+            return Comparison(metric, rows, None, self._explain_absence(rows))
         if find_column(metric).lower_is_better:
             difference = difference.flip()
         interval = difference.interval
         word = judge_figure(difference.mean, judge) if interval is None else judge(interval)
         return Comparison(metric, rows, difference, word)
+
+    def _explain_absence(self, rows: Sequence[str]) -> Word:
+        """Where all rows have runs, none is in all of them, or the metric is not defined there."""
+        return "cannot be compared" if all(self.rows[key].runs for key in rows) else "not run"
 
     def judge_claims(self) -> list[Verdict]:
         """A verdict on each claim."""

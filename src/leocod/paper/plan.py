@@ -87,7 +87,9 @@ class Plan:
             for row in table.rows:
                 for cell in self.cells_of(table, row):
                     place = self._seeds_of(table, row).index(cell.config.seed)
-                    places.setdefault(cell.name, (place, cell))
+                    # A cell that one table has on record is still to be run for another that has not.
+                    if cell.name not in places or (places[cell.name][1].earlier and not cell.earlier):
+                        places[cell.name] = (place, cell)
         return [cell for _, cell in sorted(places.values(), key=lambda item: item[0])]
 
     def cells_of(self, table: Table, row: Row) -> list[Cell]:

@@ -14,13 +14,14 @@ from pydantic import AfterValidator, Field, model_validator
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.documents import parse_mapping, read_yaml
+from leocod.paper.claim import Claim
 from leocod.paper.columns import Metric
 from leocod.plugins.diagnosis import Diagnosis
 from leocod.run.choices import validate
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
 from leocod.run.plugin import lay
-from leocod.settings import Settings
+from leocod.settings import Settings, list_leaves
 from leocod.strategies.base import STRATEGIES
 from leocod.text import one_line
 
@@ -48,9 +49,23 @@ Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(max_length=1000), AfterValidator(check_seeds)]
 
 
-def _refuse_seed(settings: dict[str, Any]) -> dict[str, Any]:
-    if "seed" in settings:
-        raise ValueError(f"it has a seed. Give the row seeds: [{settings['seed']}] instead.")
+OWN_KEYS = {
+    "seed": "seeds",
+    "strategy.name": "strategy",
+    "labels.per_step": "labels",
+    "labels.total": "labels",
+    "labels.per_hour": "labels",
+    "plugin": "plug_in",
+    "diagnosis": "diagnosis",
+}
+"""Keys of a config that a row says itself, and by which key: the table shows what the row says."""
+
+
+def _refuse_own_keys(settings: dict[str, Any]) -> dict[str, Any]:
+    named = {key: {"name": value} for key, value in settings.items() if key == "strategy" and isinstance(value, str)}
+    for key, _ in list_leaves(settings | named):
+        if key in OWN_KEYS:
+            raise ValueError(f"it has {key}. Give the row {OWN_KEYS[key]} instead.")
     return settings
 
 
@@ -69,7 +84,7 @@ class Row(Settings):
     """Which halves of Efficient-CLS are on; `plus`: Efficient-CLS+."""
     diagnosis: Diagnosis | None = None
     """Makes the pseudo labels better by the hidden truth, to show how much room is left. Not a result."""
-    set: Annotated[dict[str, Any], AfterValidator(_refuse_seed)] = Field(default_factory=dict)
+    set: Annotated[dict[str, Any], AfterValidator(_refuse_own_keys)] = Field(default_factory=dict)
     """Other keys of the config."""
     seeds: Seeds = ()
     """The seeds of this row. Empty: those of the table."""
@@ -83,6 +98,15 @@ class Row(Settings):
     """The standard deviations that the paper reports."""
     as_in: tuple[str, str] | None = None
     """Table and key of the shipped row that this one repeats, with the paper's figures."""
+
+    @model_validator(mode="after")
+    def _check_settings(self) -> Self:
+        if self.plug_in == "none" and self.set.get("efficient_cls") is not None:
+            raise ValueError(f"row {self.key!r}: set has efficient_cls, but plug_in is none. Choose another plug_in.")
+        labels = self.set.get("labels")
+        if self.selections and (isinstance(labels, str) or {"name", "seed"} & set(labels or ())):
+            raise ValueError(f"row {self.key!r}: selections draw the frames by chance. Remove labels.name from set.")
+        return self
 
     @property
     def title(self) -> str:
@@ -113,52 +137,6 @@ class Row(Settings):
         return [overlay(self.set, choice) for choice in choices or [{}]]
 
 
-class Claim(Settings):
-    """A statement about a table, as comparisons of rows by their keys. All comparisons are of one kind."""
-
-    text: str
-    """The statement in our words."""
-    source: str | None = None
-    """Where the paper says so."""
-    metrics: tuple[Metric, ...]
-    """The metrics in which it is tested."""
-    better: tuple[tuple[str, str], ...] = ()
-    """The first row is better than the second."""
-    on_average: tuple[tuple[str, str], ...] = ()
-    """The first rows of the pairs are better than the second ones, in the mean over the pairs."""
-    gains: tuple[tuple[str, str, str, str], ...] = ()
-    """The first row gains more over the second than the third over the fourth."""
-    no_better: tuple[tuple[str, str], ...] = ()
-    """The first row is not better than the second by `margin` or more."""
-    alike: tuple[tuple[str, str], ...] = ()
-    """Neither of the two rows is better than the other by `margin` or more."""
-    margin: float = Field(1.0, gt=0)
-    """Points by which `no_better` and `alike` may be off."""
-    steady: tuple[tuple[str], ...] = ()
-    """The standard deviation of the row's runs is not above `at_most`."""
-    at_most: float | None = None
-    """Standard deviation, in points."""
-
-    @property
-    def rows(self) -> set[str]:
-        """Keys of all rows in its comparisons."""
-        return {key for group in self._kinds for keys in group for key in keys}
-
-    @property
-    def _kinds(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        return self.better, self.on_average, self.gains, self.no_better, self.alike, self.steady
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> Self:
-        if sum(map(bool, self._kinds)) != 1:
-            raise ValueError("a claim has exactly one of better, on_average, gains, no_better, alike and steady")
-        if bool(self.steady) != (self.at_most is not None):
-            raise ValueError("a claim has `at_most` if it has `steady`, and only then")
-        if "margin" in self.model_fields_set and not (self.no_better or self.alike):
-            raise ValueError("`margin` belongs to no_better and alike: this claim has neither")
-        return self
-
-
 class Table(Settings):
     """The content of a table file."""
 
@@ -180,7 +158,7 @@ class Table(Settings):
     """Each row is run with each of them."""
     chance: float = Field(1.0, ge=0)
     """Points by which FAP, CAP and F of a single run differ by chance. It counts where rows have one run in common."""
-    metrics: tuple[Metric, ...] = PAPER_METRICS
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)] = PAPER_METRICS
     """The columns."""
     rows: tuple[Row, ...]
     comparisons: tuple[tuple[str, str], ...] = ()

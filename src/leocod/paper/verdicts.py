@@ -7,7 +7,7 @@ from typing import Literal
 
 from leocod.evaluation.intervals import Interval
 
-Word = Literal["holds", "does not hold", "undecided", "not run"]
+Word = Literal["holds", "does not hold", "undecided", "cannot be compared", "not run"]
 
 Judge = Callable[[Interval], Word]
 """The word for the interval of how much better something is."""
@@ -27,14 +27,14 @@ def judge_no_better(interval: Interval, margin: float) -> Word:
     """Whether something is better by less than the margin: non-inferiority of the other."""
     if interval.high < margin:
         return "holds"
-    return "does not hold" if interval.is_above else "undecided"
+    return "does not hold" if interval.low >= margin else "undecided"
 
 
 def judge_alike(interval: Interval, margin: float) -> Word:
     """Whether something is neither better nor worse by the margin: equivalence."""
     if -margin < interval.low and interval.high < margin:
         return "holds"
-    return "does not hold" if interval.is_above or interval.is_below else "undecided"
+    return "does not hold" if interval.low >= margin or interval.high <= -margin else "undecided"
 
 
 def judge_figure(difference: float, judge: Judge) -> Word:
@@ -46,5 +46,5 @@ def judge_figure(difference: float, judge: Judge) -> Word:
 
 def find_worst(words: Sequence[Word]) -> Word:
     """A claim is as good as the worst of its comparisons."""
-    order: tuple[Word, ...] = ("does not hold", "not run", "undecided", "holds")
+    order: tuple[Word, ...] = ("does not hold", "not run", "cannot be compared", "undecided", "holds")
     return min(words, key=order.index)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.atomic import write_text
 from leocod.paper import budgets, glance
@@ -21,6 +22,7 @@ from leocod.paper.display import (
     explain_verdicts,
     list_datasets,
     list_differences,
+    stand_under_their_rows,
 )
 from leocod.paper.labelling_quality import HEADINGS, HELP, NONE, THIRD_HEADINGS, build_quality_lines
 from leocod.paper.outcome import Outcome
@@ -31,6 +33,7 @@ from leocod.paper.sheets import format_csv
 from leocod.paper.table import DATASETS, Table
 from leocod.report.drawing import make_standalone
 from leocod.report.page import render_template
+from leocod.run.config import load_mapping
 
 
 def write_table(plan: Plan, table: Table) -> list[Path]:
@@ -96,7 +99,8 @@ def describe(plan: Plan, outcome: Outcome) -> str:
     spread_over = "choices of the labelled frames" if any(row.selections for row in table.rows) else "seeds"
     several = any(row.expected > 1 for row in outcome.rows.values())
     ours = f"mean ± standard deviation over {spread_over}" if several else "single runs"
-    under = "; in brackets the difference to the row that it stands under, and its interval"
+    which = "that it stands under" if stand_under_their_rows(table) else "named beside it"
+    under = f"; in brackets the difference to the row {which}, and its interval"
     brackets = under if any(row.over for row in table.rows) else ""
     sentences = [
         f"{table.in_paper} of the paper on {plan.benchmark}." if table.in_paper else f"On {plan.benchmark}.",
@@ -110,6 +114,8 @@ def describe(plan: Plan, outcome: Outcome) -> str:
         sentences.append(
             "Beside it the paper's, from other data and another detector: compare differences, not heights."
         )
+    if (chosen := load_mapping(plan.base).evaluate.definitions) != Definitions():
+        sentences.append(f"Measured: {chosen.ap_name}, {chosen.forgetting_name}.")
     if not outcome.complete:
         sentences.append("Not all of it has been run yet.")
     return " ".join(sentences)
@@ -164,6 +170,7 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         labels=[find_column(metric).label for metric in table.metrics],
         datasets=[(dataset, DATASETS[dataset]) for dataset in list_datasets(table)],
         lines=build_lines(outcome),
+        named=not stand_under_their_rows(table),
         rows_help=glance.HELP,
         rows=glance.draw_rows(outcome),
         over_time=draw_rows_over_time(outcome),
@@ -185,11 +192,13 @@ def _format_figures(outcome: Outcome) -> list[str]:
     datasets = list_datasets(outcome.table)
     ours = [find_column(metric).heading for metric in outcome.table.metrics]
     paper = [f"{DATASETS[dataset]} {find_column(metric).label}" for dataset in datasets for metric in PAPER_METRICS]
-    text = _format_head(["", "labels", *ours, *paper, "runs"])
+    named = not stand_under_their_rows(outcome.table)
+    text = _format_head(["", "labels", *(["over"] if named else []), *ours, *paper, "runs"])
     for line in build_lines(outcome):
         paper = [str(figure) for dataset in datasets for figure in line.paper[dataset]]
         name = f"&nbsp;&nbsp;{line.row.title}" if line.row.over else line.row.title
-        text.append(_format_row([name, line.row.cost, *map(str, line.ours), *paper, line.runs]))
+        over = [line.over] if named else []
+        text.append(_format_row([name, line.row.cost, *over, *map(str, line.ours), *paper, line.runs]))
     return text
 
 

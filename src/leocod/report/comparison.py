@@ -72,6 +72,8 @@ def explain_obstacle(first: Kind, second: Kind) -> str | None:
         return "other metrics"
     if set(first.classes) != set(second.classes):
         return "other classes"
+    if first.evaluated_steps != second.evaluated_steps:
+        return "evaluated after other steps"
     return "other test frames" if _have_other_tests(first, second) else None
 
 

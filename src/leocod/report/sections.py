@@ -163,7 +163,7 @@ def show_time_away(kinds: Sequence[Kind]) -> Section:
 def show_earlier_tests(kinds: Sequence[Kind]) -> list[Section]:
     """What the stream cost on the test frames of earlier runs; nothing where none were tried again."""
     runs = list_runs(kinds)
-    tested = [(run, name, one) for run in runs for name, one in run.results.also.items()]
+    tested = [(run, name, one) for run in runs for name, one in run.results.also.items() if one.evaluations]
     if not tested:
         return []
     note = f"{name_ap(runs)} on test frames of an earlier run, before the first step and after the last one."

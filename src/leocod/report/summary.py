@@ -9,6 +9,7 @@ import numpy as np
 
 from leocod.report.page import format_duration
 from leocod.report.reading import Run
+from leocod.settings import list_leaves
 from leocod.text import list_some, pluralize
 
 LEARNT, ADVICE = "What was learnt", "What to do next"
@@ -122,7 +123,7 @@ def _advise(run: Run) -> Iterator[str]:
             "efficient_cls.score_threshold."
         )
     # In a balanced store a class has more than its share only because its frames show other classes, too.
-    balanced = run.settings.get("strategy", {}).get("memory_store", "balanced") == "balanced"
+    balanced = dict(list_leaves(run.settings)).get("strategy.memory_store", "balanced") == "balanced"
     full = [one for one in held if run.memory and held[one].frames > FULL_OF * run.memory.frames]
     if full and len(held) > 2 and not balanced:
         yield f"The memory is mostly full of {_list(full)}: strategy.memory_store=balanced gives each class its share."
