@@ -25,6 +25,11 @@ def test_the_plug_in_of_a_run_is_named_by_its_halves(ema: bool, pseudo_labels: b
     assert describe_plugin(ema=ema, pseudo_labels=pseudo_labels) == words
 
 
+def test_efficient_cls_plus_has_its_own_name_and_its_halves_have_not() -> None:
+    assert describe_plugin(ema=True, pseudo_labels=True, plus=True) == "with Efficient-CLS+"
+    assert describe_plugin(ema=True, pseudo_labels=False, plus=True) == "with EMA only"
+
+
 @pytest.mark.parametrize(
     ("message", "stripped"),
     [("a.json: it is bad", "it is bad"), ("a.json is bad", "it is bad"), ("b.json is bad", "b.json is bad")],

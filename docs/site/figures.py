@@ -1,6 +1,6 @@
 """Figures of the pages: which are measured, and whether the results have them.
 
-A comment before a paragraph or a table says where its figures come from:
+A comment before a paragraph, a list or a table says where its figures come from:
 
 <!-- from results/bench/live.json: session | picture lag, s -->
     Every figure of the block is a value of the file, rounded as it is shown. After the colon, separated by `|`, stand
@@ -143,6 +143,9 @@ def read_blocks(page: Path) -> list[Block]:
         found = MARKER.search(part)
         rest = re.sub(r"<!--.*?-->", "", part, flags=re.DOTALL).strip()
         marker = found[0] if found else marker
+        # One comment is for all items of a list.
+        if marker is None and blocks and rest.startswith("- ") and blocks[-1].text.startswith("- "):
+            marker = blocks[-1].marker
         if rest:
             blocks.append(Block(rest, marker))
             marker = None

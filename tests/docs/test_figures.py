@@ -115,6 +115,15 @@ def test_a_figure_that_the_results_do_not_have_is_noticed(marker: str, text: str
     assert list_wrong(page, page.parent) == [wrong]
 
 
+def test_a_comment_before_a_list_is_for_all_of_its_items(page: Path) -> None:
+    page.write_text(
+        "<!-- from bench.json: step & median -->\n\n- It takes 0.25 s.\n- It takes 0.26 s.\n\nIn all 0.27 s."
+    )
+
+    assert list_wrong(page, page.parent) == ["0.26 s"]
+    assert list(list_loose(page).values()) == [["0.27 s"]]
+
+
 def test_a_key_that_the_results_do_not_have_is_noticed(page: Path) -> None:
     page.write_text("<!-- from bench.json: stpe -->\n\nA step takes 0.25 s.")
 

@@ -1,8 +1,16 @@
 from dataclasses import replace
 
 from leocod.paper.claim import Claim
-from leocod.paper.display import build_lines, explain_claims, explain_intervals, explain_verdicts, list_differences
-from leocod.paper.outcome import Outcome
+from leocod.paper.display import (
+    _show_bound,
+    build_lines,
+    explain_claims,
+    explain_intervals,
+    explain_verdicts,
+    list_differences,
+    stand_under_their_rows,
+)
+from leocod.paper.outcome import Outcome, RowRuns
 from leocod.paper.record import RunRecord
 from leocod.paper.table import Table, load_table
 
@@ -108,3 +116,33 @@ def test_it_is_said_what_the_intervals_rest_on_and_what_chance_does(outcome: Out
     assert "over seeds and classes." in over_both
     assert "one run in common" in alone
     assert "one run in common" not in seeds_only
+
+
+def test_a_bound_near_0_shows_its_side() -> None:
+    shown = [_show_bound(value) for value in (0.0, 0.04, -0.04, 0.004, -0.004, 0.06, -2.14)]
+
+    assert shown == ["+0.0", "+0.04", "−0.04", "+0.00", "−0.00", "+0.1", "−2.1"]
+
+
+def test_a_row_that_stands_elsewhere_names_the_row_that_it_is_compared_with() -> None:
+    rows = [{"key": "a"}, {"key": "b", "over": "a"}, {"key": "c", "name": "twin", "labels": 4}]
+    rows += [{"key": "d", "name": "twin", "labels": 1}, {"key": "e", "over": "c"}, {"key": "f", "over": "b"}]
+    table = Table.model_validate({"name": "n", "title": "t", "rows": rows})
+    under = Table.model_validate({"name": "n", "title": "t", "rows": rows[:2]})
+
+    lines = build_lines(Outcome(table, {row.key: RowRuns(row, {}, 1) for row in table.rows}))
+
+    assert stand_under_their_rows(under)
+    assert not stand_under_their_rows(table)
+    assert [line.over for line in lines] == ["", "a", "", "", "twin, 25 %", "b"]
+
+
+def test_a_figure_that_rests_on_fewer_runs_than_its_row_says_so(outcome: Outcome) -> None:
+    row = outcome.rows["bare"]
+    places = list(row.runs)
+    assert len(places) > 1
+    some = {place: scores if place == places[0] else {"fap": 1.0} for place, scores in row.runs.items()}
+
+    _, cap, _ = build_lines(Outcome(outcome.table, {**outcome.rows, "bare": replace(row, runs=some)}))[0].ours
+
+    assert cap.text.endswith("(1 run)")

@@ -102,3 +102,27 @@ def test_a_folder_with_recorded_runs_can_be_prepared(plan: Plan, table: Table, t
     recorded.prepare()
 
     assert (plan.out / "benchmark.yaml").is_file()
+
+
+def test_a_cell_that_one_table_has_on_record_is_run_for_another(
+    base: dict[str, Any], table: Table, tmp_path: Path
+) -> None:
+    names = [cell.name for cell in Plan([table], base, (), tmp_path).cells]
+    records = [RunRecord(run=name, seed=0, scores={"fap": 1.0, "cap": 1.0, "forgetting": 1.0}) for name in names]
+    (tmp_path / "known-runs.csv").write_text(format_runs(records))
+    known = table.model_copy(update={"name": "known", "finished": str(tmp_path / "known-runs.csv")})
+
+    plan = Plan([known, table], base, (), tmp_path / "out", table.benchmark)
+
+    assert [cell.state for cell in Plan([known], base, (), tmp_path / "out", table.benchmark).cells] == [
+        "finished"
+    ] * len(names)
+    assert [cell.state for cell in plan.cells] == ["new"] * len(names)
+
+
+def test_a_mistake_in_a_row_names_the_row(base: dict[str, Any], table: Table, tmp_path: Path) -> None:
+    bare, whole = table.rows
+    table = table.model_copy(update={"rows": (bare, whole.model_copy(update={"strategy": "icral"}))})
+
+    with pytest.raises(InvalidConfig, match=r"row 'whole': No strategy 'icral'\. Did you mean 'icarl'"):
+        list(Plan([table], base, (), tmp_path).cells)

@@ -178,7 +178,7 @@ def test_what_the_table_says_about_a_row_is_not_set_behind_its_back(settings: di
 
 
 def test_choices_by_chance_leave_no_other_labeller() -> None:
-    with pytest.raises(ValidationError, match="Remove labels.name from set"):
+    with pytest.raises(ValidationError, match="Remove labels from set"):
         Row.model_validate({"key": "k", "selections": 2, "set": {"labels": {"name": "uncertain"}}})
 
 

@@ -3,7 +3,7 @@ import pytest
 from leocod.errors import InvalidConfig, UnknownName
 from leocod.run.config import load_config, load_mapping
 from leocod.run.experiment import name_run
-from leocod.run.plugin import lay, load_preset
+from leocod.run.plugin import fold, lay, load_preset
 
 PLUS = load_preset("efficient_cls_plus", "icarl")
 
@@ -78,6 +78,23 @@ def test_what_was_set_by_itself_stays_with_another_plugin() -> None:
     layers = [{"plugin": "efficient_cls_plus"}, {"strategy": {"memory_encoding": "jpeg"}}, {"plugin": "none"}]
 
     assert load_config(None, layers).strategy.options.memory_encoding == "jpeg"
+
+
+def test_null_in_a_later_layer_turns_the_plugin_off() -> None:
+    for name in ("efficient_cls", "efficient_cls_plus"):
+        assert load_config(None, [{"plugin": name}, {"efficient_cls": None}]).efficient_cls is None
+
+
+def test_a_stored_config_has_its_name_again() -> None:
+    plus = load_mapping({"plugin": "efficient_cls_plus", "seed": 3})
+    stored = plus.model_dump(mode="json")
+    other = load_mapping({}).model_dump(mode="json")
+
+    assert load_mapping(fold(stored)) == plus
+    assert "memory_encoding" not in fold(stored)["strategy"]
+    assert load_mapping(lay(fold(stored), {"plugin": "none"})) == load_mapping({"plugin": "none", "seed": 3})
+    assert "derpp+plus-" in name_run(load_mapping(lay(fold(stored), {"strategy": "derpp"})))
+    assert fold(other) == other
 
 
 def test_options_in_a_later_layer_turn_the_plugin_on_again() -> None:

@@ -174,9 +174,6 @@ class ReplayMemory:
         for entry in shown:
             entry.rename_class(number, into)
         self.seen[into] = self.seen.get(into, 0) + self.seen.pop(number, 0)
-        if number in self.shelves:
-            offered, self.shelves[number].offered = self.shelves[number].offered, 0
-            self._open_shelf(into).offered += offered
         for entry in shown:
             for key in [key for key in self.store.choose_shelves(entry) if key not in entry.shelves]:
                 shelf = self._open_shelf(key)
@@ -189,6 +186,9 @@ class ReplayMemory:
             for key in [key for key in entry.shelves if key not in self.store.choose_shelves(entry)]:
                 self.shelves[key].entries.remove(entry)
                 self._release(entry, key)
+        if into in self.shelves and number in self.shelves and not self.shelves[number].entries:
+            offered, self.shelves[number].offered = self.shelves[number].offered, 0
+            self.shelves[into].offered += offered
 
     def _make_room(self, shelf: Shelf) -> None:
         """Take the newest entry off a shelf; none where all are pinned."""

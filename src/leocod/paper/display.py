@@ -53,7 +53,7 @@ class Line:
     paper: dict[Dataset, list[Figure]]
     runs: str
     over: str
-    """Key of the row that it is compared with."""
+    """The row that it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def build_lines(outcome: Outcome) -> list[Line]:
                 for dataset in list_datasets(table)
             },
             _count_runs(outcome.rows[row.key]),
-            row.over or "",
+            _name_other(table, row),
         )
         for row in table.rows
     ]
@@ -169,6 +169,15 @@ def _show_ours(outcome: Outcome, row: Row, metric: str) -> Figure:
     return Figure(text) if difference is None else _show_change(text, difference, metric)
 
 
+def _name_other(table: Table, row: Row) -> str:
+    """The name of the row that a row is compared with, and its cost where other rows have the same name."""
+    if row.over is None:
+        return ""
+    other = table.row(row.over)
+    twins = [one for one in table.rows if one.title == other.title]
+    return other.title if len(twins) == 1 else f"{other.title}, {other.cost}"
+
+
 def _show_paper(table: Table, row: Row, dataset: Dataset, place: int) -> Figure:
     value = row.paper.get(dataset, NO_FIGURES)[place]
     if value is None:
@@ -202,7 +211,9 @@ def _describe_sources(table: Table) -> list[str]:
     sources = []
     for place, claim in enumerate(table.claims):
         words = {name: of_all[place].word for name, of_all in verdicts.items()}
-        known = ", ".join(f"{name} {word}" for name, word in words.items() if word != "not run")
+        known = ", ".join(
+            f"{name} {word}" for name, word in words.items() if word not in ("not run", "cannot be compared")
+        )
         figures = f" Its own figures: {known}." if known else ""
         sources.append(f"{claim.source}.{figures}" if claim.source else "")
     return sources
@@ -240,9 +251,15 @@ def _show_difference(comparison: Comparison) -> str:
 def _show_interval(difference: Difference) -> str:
     if difference.interval is None:
         return ""
-    # Near 0 the sign decides: it must be seen.
-    low, high = (_sign(bound, 2 if bound and not round(bound, 1) else 1) for bound in difference.interval)
+    low, high = map(_show_bound, difference.interval)
     return f" [{low}, {high}]"
+
+
+def _show_bound(value: float) -> str:
+    """Near 0 the side decides: it is seen, however near."""
+    if not value or round(value, 1):
+        return _sign(value)
+    return _typeset_minus(f"{value:+.2f}")
 
 
 def _sign(value: float, digits: int = 1) -> str:

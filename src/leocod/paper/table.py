@@ -104,8 +104,9 @@ class Row(Settings):
         if self.plug_in == "none" and self.set.get("efficient_cls") is not None:
             raise ValueError(f"row {self.key!r}: set has efficient_cls, but plug_in is none. Choose another plug_in.")
         labels = self.set.get("labels")
-        if self.selections and (isinstance(labels, str) or {"name", "seed"} & set(labels or ())):
-            raise ValueError(f"row {self.key!r}: selections draw the frames by chance. Remove labels.name from set.")
+        named = isinstance(labels, str) or (isinstance(labels, Mapping) and {"name", "seed"} & labels.keys())
+        if self.selections and named:
+            raise ValueError(f"row {self.key!r}: selections draw the frames by chance. Remove labels from set.")
         return self
 
     @property

@@ -23,8 +23,8 @@ NOT_COMPARED = MAY_CHANGE | {"seed", "device", "threads", "frames_at_once"}
 """Keys of a config that runs of one kind may differ in."""
 
 FACTS = (
-    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "plus"),
-    *("labels_per_step", "labels_nested", "diagnosis", "steps", "definitions"),
+    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step"),
+    *("labels_nested", "diagnosis", "steps", "definitions"),
 )
 """What runs of one kind share by their results. The config of a run that was composed in Python does not tell all."""
 

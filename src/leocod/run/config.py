@@ -23,7 +23,7 @@ from leocod.run.choices import BenchmarkChoice, DetectorChoice, LabelsChoice, Si
 from leocod.run.config_file import read_config_file
 from leocod.run.layers import compare
 from leocod.run.parts import CheckpointOptions, RecordOptions
-from leocod.run.plugin import expand, lay
+from leocod.run.plugin import expand, fold, lay
 from leocod.settings import MAY_CHANGE, Settings, list_leaves
 from leocod.sinks.base import BaseSink, RunInfo
 
@@ -201,7 +201,8 @@ def load_successor_config(
     earlier: RunDirectory, file: Path | None = None, overrides: Iterable[Mapping[str, Any]] = ()
 ) -> ExperimentConfig:
     """The config of a run that goes on from an earlier one: what that one had, a file and overrides laid over it."""
-    before = upgrade(read_yaml(earlier.config), earlier.config)
+    # The name, so that another strategy gets its settings, and another plug-in none of them.
+    before = fold(upgrade(read_yaml(earlier.config), earlier.config))
     layers: list[Mapping[str, Any]] = [
         {"earlier_run": str(earlier.path), "new_labels_since": None, "classes": "open", "diagnosis": None}
     ]

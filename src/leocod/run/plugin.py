@@ -28,9 +28,11 @@ def lay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
     {'plugin': 'none', 'seed': 3}
     """
     if "plugin" not in layer:
-        # What a layer sets about Efficient-CLS turns it on again.
-        is_on = base.get("plugin") == "none" and layer.get("efficient_cls") is not None
-        return overlay({key: value for key, value in base.items() if not (is_on and key == "plugin")}, layer)
+        # Efficient-CLS by itself, on or null, wins over a name in an earlier layer that says the opposite.
+        is_off = base.get("plugin") == "none"
+        if "plugin" in base and "efficient_cls" in layer and is_off is not (layer["efficient_cls"] is None):
+            base = {key: value for key, value in base.items() if key != "plugin"}
+        return overlay(base, layer)
     name = layer["plugin"]
     if name not in NAMES:
         raise UnknownName("plug-in", str(name), NAMES)
@@ -49,6 +51,16 @@ def expand(values: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_contradiction(values)
     rest = {key: value for key, value in values.items() if key != "plugin"}
     return overlay(load_preset(values["plugin"], rest.get("strategy")), rest)
+
+
+def fold(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A whole config with the name of Efficient-CLS+ in the place of its settings, where it has them all."""
+    preset = load_preset("efficient_cls_plus", values.get("strategy"))
+    for section, options in preset.items():
+        there = values.get(section)
+        if not isinstance(there, Mapping) or any(there.get(key) != value for key, value in options.items()):
+            return dict(values)
+    return {**_take_away(values, "efficient_cls_plus"), "plugin": "efficient_cls_plus"}
 
 
 def _refuse_contradiction(values: Mapping[str, Any]) -> None:

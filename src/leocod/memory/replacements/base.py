@@ -21,7 +21,7 @@ class MemoryReplacement(ABC):
     def choose_place(self, shelf: Shelf, newcomer: MemoryEntry, random: np.random.Generator) -> int | None:
         """The place on the full shelf that the newcomer takes. None: it is turned away.
 
-        A shelf can be full with no entry: when it has no place at all.
+        A shelf can be full with no entry: when it has no place at all, or when all of its frames are pinned.
         """
 
     def choose_leaving(self, entries: Sequence[MemoryEntry], random: np.random.Generator) -> MemoryEntry:
