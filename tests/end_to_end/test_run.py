@@ -28,7 +28,8 @@ SMALL = (
     *("--set", "detector={weights: null, short_side: 48, regions: 16, proposals: 24}"),
 )
 RESULTS = {
-    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "labels_per_step", "seed", "steps"),
+    *("benchmark", "detector", "strategy", "efficient_cls", "ema", "pseudo_labels", "plus", "labels_per_step", "seed"),
+    *("steps",),
     *("labelled_frames", "labelled_boxes", "labelling_seconds", "labels_nested", "metrics"),
     *("skipped_frames", "skipped_test_frames"),
     *("scores", "definitions", "start", "pseudo_label_counts", "pseudo_label_groups", "pseudo_label_periods"),
