@@ -45,6 +45,28 @@ def test_a_table_without_the_papers_figures_does_not_speak_of_the_paper(plan: Pl
     assert "egoobjects" not in header
 
 
+def test_a_table_says_when_its_metrics_are_defined_in_another_way(plan: Plan, outcome: Outcome) -> None:
+    evaluate = {"ap": "voc", "forgetting_weights": "oak"}
+    other = replace(plan, base={**plan.base, "evaluate": {**plan.base["evaluate"], **evaluate}})
+
+    assert "Measured: " not in describe(plan, outcome)
+    assert "Measured: VOC AP50, forgetfulness (OAK weights)." in describe(other, outcome)
+
+
+def test_a_row_that_stands_elsewhere_names_its_base_in_text_and_page(plan: Plan, own_table: Table) -> None:
+    bare, whole = own_table.rows
+    third = whole.model_copy(update={"key": "third", "name": "a third", "over": "whole"})
+    apart = Outcome.read(plan, own_table.model_copy(update={"rows": (bare, whole, third)}))
+    under = Outcome.read(plan, own_table)
+
+    assert "| labels | over |" in format_markdown(plan, apart, [])
+    assert "<th>labels</th><th>over</th>" in render_page(plan, apart, [])
+    assert f'<td class="name">{whole.title}</td>' in render_page(plan, apart, [])
+    assert "the row named beside it" in describe(plan, apart)
+    assert "| labels | over |" not in format_markdown(plan, under, [])
+    assert "<th>labels</th><th>over</th>" not in render_page(plan, under, [])
+
+
 def test_the_columns_are_the_metrics_of_the_table(plan: Plan, outcome: Outcome) -> None:
     table = outcome.table.model_copy(update={"metrics": ("cap",), "comparisons": (("whole", "bare"),)})
     chosen = Outcome(table, outcome.rows)
