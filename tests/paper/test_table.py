@@ -163,7 +163,7 @@ def test_choices_of_labelled_frames_are_runs_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"seed": 3}, "it has seed. Give the row seeds instead"),
+        ({"seed": 7}, "it has seed. Give the row seeds: [7] instead."),
         ({"labels": {"per_step": 1}}, "it has labels.per_step. Give the row labels instead"),
         ({"strategy": "agem"}, "it has strategy.name. Give the row strategy instead"),
         ({"strategy": {"name": "agem"}}, "it has strategy.name. Give the row strategy instead"),

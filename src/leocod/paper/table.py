@@ -50,7 +50,7 @@ Seeds = Annotated[tuple[Seed, ...], Field(max_length=1000), AfterValidator(check
 
 
 OWN_KEYS = {
-    "seed": "seeds",
+    "seed": "seeds: [{value}]",
     "strategy.name": "strategy",
     "labels.per_step": "labels",
     "labels.total": "labels",
@@ -63,9 +63,9 @@ OWN_KEYS = {
 
 def _refuse_own_keys(settings: dict[str, Any]) -> dict[str, Any]:
     named = {key: {"name": value} for key, value in settings.items() if key == "strategy" and isinstance(value, str)}
-    for key, _ in list_leaves(settings | named):
+    for key, value in list_leaves(settings | named):
         if key in OWN_KEYS:
-            raise ValueError(f"it has {key}. Give the row {OWN_KEYS[key]} instead.")
+            raise ValueError(f"it has {key}. Give the row {OWN_KEYS[key].format(value=value)} instead.")
     return settings
 
 
