@@ -212,6 +212,7 @@ NOT_ON_WINDOWS = re.compile(
 
 GUARDED = {
     ("cli/options.py", "os.sched_getaffinity"): "asked for by hasattr",
+    ("ctrl_c.py", "signal.pthread_sigmask"): "asked for by hasattr",
     ("paper/processes.py", "os.kill"): "ends the process at once on Windows; the next command resumes the run",
     ("paper/processes.py", "os.setpgrp"): "asked for by hasattr",
     ("run/peak_ram.py", "resource"): "imported where it is, or not at all",
@@ -219,7 +220,6 @@ GUARDED = {
     ("run/peak_ram.py", "resource.getrusage"): "after the import",
     ("run/peak_ram.py", "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"): "after the import",
     ("stream/prefetch.py", "signal.SIGCHLD"): "asked for by hasattr",
-    ("stream/prefetch.py", "signal.pthread_sigmask"): "asked for by hasattr",
 }
 
 

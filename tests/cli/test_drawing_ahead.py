@@ -15,19 +15,19 @@ from leocod.benchmarks.wander import Wander, WanderOptions, drawn_ahead
 from leocod.cli import drawing_ahead
 from leocod.cli.drawing_ahead import draw_ahead
 
-KILLED = """
-import os, signal
+SIGNALLED = """
+import os, signal, sys
 from leocod.benchmarks.wander import Wander, WanderOptions, drawn_ahead
 from leocod.cli.drawing_ahead import draw_ahead
 from multiprocessing import active_children
 if __name__ == "__main__":
     draw_ahead(3, 5)
     [child] = active_children()
-    os.kill(child.pid, signal.SIGTERM)
+    os.kill(child.pid, signal.Signals[sys.argv[1]])
     assert drawn_ahead
     frames = list(Wander(WanderOptions(steps=3), seed=5).test)
     assert not drawn_ahead
-    print(len(frames))
+    print(len(frames), child.exitcode)
 """
 
 
@@ -79,13 +79,22 @@ def test_nothing_is_begun_where_nothing_is_gained(obstacle: str, monkeypatch: py
     assert not drawn_ahead
 
 
+def signal_the_process(name: str, folder: Path) -> tuple[str, str]:
+    """What is printed when the process gets a signal as soon as it has begun."""
+    (folder / "signalled.py").write_text(SIGNALLED)
+    command = [sys.executable, str(folder / "signalled.py"), name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip(), done.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed by other means there")
 def test_a_process_that_was_killed_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / "killed.py").write_text(KILLED)
+    assert signal_the_process("SIGTERM", tmp_path) == (f"3 {-signal.SIGTERM}", "")
 
-    done = subprocess.run([sys.executable, str(tmp_path / "killed.py")], capture_output=True, text=True, check=False)
 
-    assert (done.returncode, done.stdout.strip()) == (0, "3"), done.stderr
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent by other means there")
+def test_ctrl_c_does_not_disturb_the_process_before_it_runs(tmp_path: Path) -> None:
+    assert signal_the_process("SIGINT", tmp_path) == ("3 0", "")
 
 
 @pytest.mark.slow

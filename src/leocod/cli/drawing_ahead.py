@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from leocod.cli.options import count_cpus, drop_missing
+from leocod.ctrl_c import hold_ctrl_c
 
 if TYPE_CHECKING:
     from leocod.benchmarks.wander import WanderOptions
@@ -52,7 +53,9 @@ class _Drawing:
         self._result, end = context.Pipe(duplex=False)
         # As a daemon it ends with this process; if that is killed, when the pipe turns out to be broken.
         self._process = context.Process(target=_draw, args=(end, options, seed), daemon=True)
-        self._process.start()
+        # Its imports take a second, in which Ctrl-C would end it with a traceback.
+        with hold_ctrl_c():
+            self._process.start()
         end.close()
 
     def wait(self) -> Sequence[LabelledFrame]:
@@ -66,7 +69,7 @@ class _Drawing:
 
 
 def _draw(end: Connection, options: WanderOptions, seed: int) -> None:
-    # Ctrl-C in a terminal is for the process that waits.
+    # For systems on which a process inherits no blocked signal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from leocod.benchmarks.wander import Wander
 

@@ -14,6 +14,7 @@ from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from leocod.ctrl_c import hold_ctrl_c
 from leocod.errors import Interrupted, LeocodError
 from leocod.paper.cells import Cell
 
@@ -88,13 +89,15 @@ def _start(cell: Cell, threads: int, logs: Path) -> SpawnProcess:
     process = multiprocessing.get_context("spawn").Process(
         target=_run_detached, args=(cell, threads, log_path(cell, logs)), name=cell.name
     )
-    process.start()
+    # Ctrl-C is for this process, which asks the cells to stop, once.
+    with hold_ctrl_c():
+        process.start()
     return process
 
 
 def _run_detached(cell: Cell, threads: int, log: Path) -> None:
     """Run in a process group of its own, and end when the parent process is gone."""
-    # Ctrl-C is for the parent, which asks the cells to stop, once.
+    # For signals that are sent to the whole group, such as those of a batch system.
     if hasattr(os, "setpgrp"):
         os.setpgrp()
     threading.Thread(target=_follow_parent, daemon=True).start()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing.resource_tracker import ensure_running
 from typing import Any, TypeVar, cast
 
+from leocod.ctrl_c import hold_ctrl_c
 from leocod.errors import LeocodError, SourceAway
 
 Item = TypeVar("Item")
@@ -48,21 +48,17 @@ def prefetch(make: Callable[[int], Item], numbers: Sequence[int], *, workers: in
 
 def _start_workers(loader: Iterable[Item]) -> Iterator[Item]:
     """Start the workers so that only this process answers a signal that is sent to all of them."""
-    # Windows has neither.
-    if not (hasattr(signal, "pthread_sigmask") and hasattr(signal, "SIGCHLD")):
-        return iter(loader)
-    # Started first, because it unblocks all signals.
-    ensure_running()
-    # Ctrl-C in a terminal reaches the workers, too. They inherit the blocked signal; here it is unblocked again.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    handler = signal.getsignal(signal.SIGCHLD)
-    try:
-        return iter(loader)
-    finally:
-        # Torch's handler raises at any moment when a worker ends. Without it, torch notices when it next waits.
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGCHLD, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with hold_ctrl_c():
+        # Windows has no such signal.
+        if not hasattr(signal, "SIGCHLD"):
+            return iter(loader)
+        handler = signal.getsignal(signal.SIGCHLD)
+        try:
+            return iter(loader)
+        finally:
+            # Torch's handler raises at any moment when a worker ends. Without it, torch notices when it next waits.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGCHLD, handler)
 
 
 def _next(items: Iterator[Any]) -> Any:
