@@ -55,12 +55,23 @@ def expand(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def fold(values: Mapping[str, Any]) -> dict[str, Any]:
     """A whole config with the name of Efficient-CLS+ in the place of its settings, where it has them all."""
-    preset = load_preset("efficient_cls_plus", values.get("strategy"))
-    for section, options in preset.items():
-        there = values.get(section)
-        if not isinstance(there, Mapping) or any(there.get(key) != value for key, value in options.items()):
-            return dict(values)
+    if not _has_plus(values):
+        return dict(values)
     return {**_take_away(values, "efficient_cls_plus"), "plugin": "efficient_cls_plus"}
+
+
+def is_plus(efficient_cls: Settings, strategy: str, options: Settings) -> bool:
+    """Whether these are the settings that Efficient-CLS+ makes, or more."""
+    return _has_plus(
+        {"efficient_cls": efficient_cls.model_dump(), "strategy": {**options.model_dump(), "name": strategy}}
+    )
+
+
+def _has_plus(values: Mapping[str, Any]) -> bool:
+    """Whether a whole config has all settings of Efficient-CLS+."""
+    preset = load_preset("efficient_cls_plus", values.get("strategy"))
+    sections = [(options, values.get(section)) for section, options in preset.items()]
+    return all(isinstance(there, Mapping) and options.items() <= there.items() for options, there in sections)
 
 
 def _refuse_contradiction(values: Mapping[str, Any]) -> None:
@@ -101,11 +112,3 @@ def _read_plus() -> Mapping[str, Any]:
     """Once: every run of a table is named by it."""
     file = files("leocod.plugins").joinpath("efficient_cls_plus.yaml")
     return MappingProxyType(parse_mapping(file.read_text(encoding="utf-8"), file.name))
-
-
-def is_plus(efficient_cls: Settings, strategy: str, options: Settings) -> bool:
-    """Whether these are the settings that Efficient-CLS+ makes, or more."""
-    preset = load_preset("efficient_cls_plus", strategy)
-    memory = {key: value for key, value in preset["strategy"].items() if key != "name"}
-    wanted = ((preset["efficient_cls"], efficient_cls), (memory, options))
-    return all(getattr(part, key) == value for settings, part in wanted for key, value in settings.items())
