@@ -22,17 +22,17 @@ def leocod(*arguments: str) -> Result:
 def test_a_table_is_run_once_and_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
-    first = leocod("rpn-loss", *SMALL, "--jobs", "2", "--out", str(out))
-    written = (out / "rpn-loss.md").read_bytes()
-    again = leocod("rpn-loss", *SMALL, "--jobs", "1", "--out", str(out))
+    first = leocod("balanced-memory", *SMALL, "--jobs", "2", "--out", str(out))
+    written = (out / "balanced-memory.md").read_bytes()
+    again = leocod("balanced-memory", *SMALL, "--jobs", "1", "--out", str(out))
 
     assert first.exit_code == 0, first.output
-    assert "(5 of 5, 0.0 s left)" in first.output
-    assert "with RPN loss" in first.output
-    assert len(list((out / "cells").iterdir())) == 5
+    assert "(3 of 3, 0.0 s left)" in first.output
+    assert "random store and replay" in first.output
+    assert len(list((out / "cells").iterdir())) == 3
     assert again.exit_code == 0
     assert "finished (" not in again.output
-    assert (out / "rpn-loss.md").read_bytes() == written
+    assert (out / "balanced-memory.md").read_bytes() == written
 
 
 @pytest.mark.slow
@@ -42,12 +42,12 @@ def test_a_cell_that_fails_is_named_and_the_others_are_in_the_table(tmp_path: Pa
     (out / "cells").mkdir(parents=True)
     (out / "cells" / "wander-offline-16of16-seed0").write_text("")
 
-    done = leocod("rpn-loss", *SMALL, "--jobs", "2", "--out", str(out))
+    done = leocod("balanced-memory", *SMALL, "--jobs", "2", "--out", str(out))
 
     assert done.exit_code == 1
     assert "leocod: wander-offline-16of16-seed0 failed: " in done.output
-    assert len(list((out / "cells").glob("*/report.html"))) == 4
-    assert "| Offline Training | 100 % | – | – | – | – | – | – | 0 of 1 |" in (out / "rpn-loss.md").read_text()
+    assert len(list((out / "cells").glob("*/report.html"))) == 2
+    assert "| Offline Training | 100 % | – | – | – | – | – | – | 0 of 1 |" in (out / "balanced-memory.md").read_text()
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(tmp_path: Path) -> None:
