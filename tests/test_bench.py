@@ -15,6 +15,7 @@ BENCH = Path(__file__).parents[1] / "bench"
 
 SMALLEST = {
     "augment": ["--rounds", "1"],
+    "busy_machine": ["--steps", "1", "--loops", "0"],
     "checkpoint": ["--rounds", "1", "--every", "1", "--filling", "1"],
     "ema": ["--rounds", "1"],
     "evaluation": [
@@ -37,15 +38,7 @@ SMALLEST = {
     "stream": ["--rounds", "1", "--steps", "2", "--times", "2", "--walk", "2"],
 }
 """What to call each script with, so that it is over soon."""
-TAKE_MINUTES = {
-    "at_scale",
-    "busy_machine",
-    "detector_cost",
-    "same_numbers",
-    "strategy_cost",
-    "two_processes",
-    "versions",
-}
+TAKE_MINUTES = {"at_scale", "detector_cost", "same_numbers", "strategy_cost", "two_processes", "versions"}
 NOT_SCRIPTS = {"cases", "harness", "plain"}
 
 

@@ -79,22 +79,22 @@ def test_nothing_is_begun_where_nothing_is_gained(obstacle: str, monkeypatch: py
     assert not drawn_ahead
 
 
-def signal_the_process(name: str, folder: Path) -> tuple[str, str]:
-    """What is printed when the process gets a signal as soon as it has begun."""
+def signal_the_process(name: str, folder: Path) -> tuple[int, str, str]:
+    """How it ends and what is printed when the process gets a signal as soon as it has begun."""
     (folder / "signalled.py").write_text(SIGNALLED)
     command = [sys.executable, str(folder / "signalled.py"), name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip(), done.stderr
+    return done.returncode, done.stdout.strip(), done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed by other means there")
 def test_a_process_that_was_killed_is_done_without(tmp_path: Path) -> None:
-    assert signal_the_process("SIGTERM", tmp_path) == (f"3 {-signal.SIGTERM}", "")
+    assert signal_the_process("SIGTERM", tmp_path) == (0, f"3 {-signal.SIGTERM}", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent by other means there")
 def test_ctrl_c_does_not_disturb_the_process_before_it_runs(tmp_path: Path) -> None:
-    assert signal_the_process("SIGINT", tmp_path) == ("3 0", "")
+    assert signal_the_process("SIGINT", tmp_path) == (0, "3 0", "")
 
 
 @pytest.mark.slow
