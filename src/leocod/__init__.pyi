@@ -84,6 +84,9 @@ from .networks.two_stage import TwoStage as TwoStage
 from .plugins.efficient_cls import EfficientCLS as EfficientCLS
 from .plugins.efficient_cls import EfficientCLSOptions as EfficientCLSOptions
 from .plugins.open_classes import OpenClasses as OpenClasses
+from .plugins.pseudo_labellers.base import PSEUDO_LABELLERS as PSEUDO_LABELLERS
+from .plugins.pseudo_labellers.base import PseudoLabeller as PseudoLabeller
+from .plugins.pseudo_labellers.base import PseudoLabelRequest as PseudoLabelRequest
 from .plugins.wrapper import Wrapper as Wrapper
 from .readers.annotations import Annotation as Annotation
 from .readers.annotations import make_labels as make_labels

@@ -59,6 +59,16 @@ def test_ones_own_labeller_chooses_by_what_the_learner_predicts_and_resumes_exac
     assert [len(ids) for ids in labels["frames"].values()] == [2, 2, 2]
 
 
+def test_ones_own_pseudo_labeller_writes_the_pseudo_labels_by_its_name(tmp_path):
+    arguments = ["run", *SMALL, "--set", "efficient_cls.labeller=own_pseudo_labeller:Mirrored"]
+
+    done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "run")])
+
+    assert done.exit_code == 0, done.output
+    assert "labeller: own_pseudo_labeller:Mirrored" in (tmp_path / "run" / "config.yaml").read_text()
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["pseudo_label_counts"]["frames"] == 3 * 12
+
+
 def test_ones_own_sink_is_told_every_evaluation(tmp_path):
     arguments = ["run", *SMALL, "--set", "sinks=[jsonl, own_sink:ApCsv]", "--out", str(tmp_path / "run")]
 

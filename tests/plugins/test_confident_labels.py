@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
 
-from leocod.plugins.confident_labels import discount, select_confident, suppress
-from leocod.types import Detections
+import numpy as np
+import pytest
+
+from leocod.errors import UnknownName
+from leocod.plugins.confident_labels import (
+    ConfidentLabels,
+    ConfidentLabelSettings,
+    discount,
+    select_confident,
+    suppress,
+)
+from leocod.plugins.pseudo_labellers.base import PseudoLabeller, PseudoLabelRequest
+from leocod.types import Detections, Frame, Labels
 
 
 def found(*rows: tuple[float, int, float]) -> Detections:
@@ -27,6 +38,51 @@ def test_a_factor_of_one_changes_nothing() -> None:
     detections = found((0, 0, 0.9))
 
     assert discount(detections, around=(), factor=1) is detections
+
+
+class Seen(PseudoLabeller):
+    """Detects a mug and a book in each frame, and counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def detect(self, request: PseudoLabelRequest) -> list[Detections]:
+        self.asked += 1
+        return [found((0, 0, 0.9), (20, 1, 0.8))] * len(request.frames)
+
+    def state_dict(self) -> dict[str, int]:
+        return {"asked": self.asked}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        self.asked = state["asked"]
+
+
+def ask(*labelled: Labels) -> PseudoLabelRequest:
+    """About one frame, with these labels on frames of the same step."""
+    frame = Frame(0, "v", 0, (60, 60), np.zeros((60, 60, 3), np.uint8))
+    return PseudoLabelRequest([frame], [(frame, labels) for labels in labelled], lambda images: [], lambda images: [])
+
+
+@pytest.mark.parametrize(
+    ("labelled", "classes"),
+    [
+        ([Labels([[0, 0, 9, 9]], [1])], [1]),  # 0.9 x 0.5 is not above the threshold
+        ([Labels.none()], []),
+        ([], [0, 1]),  # nothing is known: no class counts as absent
+    ],
+    ids=["a book is around", "nothing is around", "no frame is labelled"],
+)
+def test_only_what_is_around_counts_in_full(labelled: list[Labels], classes: list[int]) -> None:
+    confident = ConfidentLabels(ConfidentLabelSettings(labeller=f"{__name__}:Seen", context=0.5))
+
+    [labels] = confident.write(ask(*labelled))
+
+    assert labels.classes.tolist() == classes
+
+
+def test_a_pseudo_labeller_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(UnknownName, match=r"pseudo-labeller.*'slwo'.*slow"):
+        ConfidentLabelSettings(labeller="slwo")
 
 
 def test_of_two_of_a_class_that_overlap_the_better_one_stays() -> None:

@@ -52,10 +52,10 @@ def test_nothing_found_and_nothing_there() -> None:
 def test_perfect_labels_are_left_as_they_are(kind: Diagnosis) -> None:
     frames = [Frame(0, "v", 0, (60, 60), np.zeros((60, 60, 3), np.uint8))]
 
-    def truth(frames: Sequence[Frame]) -> list[Labels]:
+    def truth(frames: Sequence[Frame], labelled: Sequence[LabelledFrame] = ()) -> list[Labels]:
         return [TRUTH for _ in frames]
 
-    [labels] = improve(kind, own=truth, truth=truth)(frames)
+    [labels] = improve(kind, own=truth, truth=truth)(frames, [])
 
     assert labels.boxes.tolist() == TRUTH.boxes.tolist()
     assert labels.classes.tolist() == TRUTH.classes.tolist()

@@ -473,7 +473,7 @@ def test_no_gradient_reaches_the_slow_learner(learner, a_step):
 
 def test_true_boxes_can_take_the_place_of_pseudo_labels(a_detector, a_frame, a_step):
     true = {number: a_frame(number, (number % 3,))[1] for number in range(4)}
-    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames: [true[frame.id] for frame in frames])
+    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames, labelled: [true[frame.id] for frame in frames])
 
     pseudo = one.learn(a_step(frames=4, labelled=1)).pseudo
 
@@ -651,7 +651,7 @@ def test_labels_that_are_not_complete_are_compared_with_nothing(learner, a_step)
 
 
 def test_a_labeller_from_outside_is_not_checked(a_detector, a_step):
-    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames: [Labels.none()] * len(frames))
+    one = EfficientCLS(ICaRL(a_detector()), labeller=lambda frames, labelled: [Labels.none()] * len(frames))
 
     assert one.learn(a_step(frames=4, labelled=1)).check is None
 

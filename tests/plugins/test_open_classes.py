@@ -111,7 +111,8 @@ def test_a_grown_learner_goes_on_from_its_state(wrap, a_frame):
 def test_pseudo_labels_are_told_in_the_streams_numbers(a_frame):
     learner = OpenClasses(
         EfficientCLS(
-            Incremental(Tiny(("mug",), SMALL)), labeller=lambda frames: [Labels([[1, 1, 9, 9]], [0]) for _ in frames]
+            Incremental(Tiny(("mug",), SMALL)),
+            labeller=lambda frames, labelled: [Labels([[1, 1, 9, 9]], [0]) for _ in frames],
         ),
         STREAM,
     )

@@ -16,7 +16,7 @@ from leocod.detectors.base import Detector
 from leocod.errors import LeocodError
 from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.strategies.base import Strategy
-from leocod.types import Frame, Labels
+from leocod.types import Frame, LabelledFrame, Labels
 
 SOON = ("boundary_every", "warp_every")
 """Options that say after how many steps something happens: in the few steps of a rule it should have happened."""
@@ -124,7 +124,7 @@ def find_difference(one: Any, two: Any, path: str = "") -> str | None:
     return next((path for path in differences if path), None)
 
 
-def label_by_id(frames: Sequence[Frame]) -> list[Labels]:
+def label_by_id(frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> list[Labels]:
     """Pseudo labels with a box in each frame, by the frame alone."""
     return [Labels(np.array([[5, 5, 25, 25 + frame.id % 7]]), np.array([frame.id % 3])) for frame in frames]
 

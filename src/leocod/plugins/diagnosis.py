@@ -44,6 +44,10 @@ WORDS: dict[Diagnosis, str] = {
 """A diagnosis as every output names it."""
 
 
+Truth = Callable[[Sequence[Frame]], Sequence[Labels]]
+"""The true labels of frames."""
+
+
 class TruthObserver(Steps):
     """A stream that remembers the truth about the step it handed out last, for a diagnosis."""
 
@@ -71,7 +75,7 @@ class TruthObserver(Steps):
         return [self._truth[frame.id] for frame in frames]
 
 
-def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: FrameLabeller) -> None:
+def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: Truth) -> None:
     """Make a plug-in learn as the diagnosis says."""
     plugin.is_diagnosed = True
     if kind in CONTROLS:
@@ -80,15 +84,15 @@ def diagnose(plugin: EfficientCLS, kind: Diagnosis, truth: FrameLabeller) -> Non
         plugin.labeller = improve(kind, plugin.labeller, truth)
 
 
-def improve(kind: Diagnosis, own: FrameLabeller, truth: FrameLabeller) -> FrameLabeller:
+def improve(kind: Diagnosis, own: FrameLabeller, truth: Truth) -> FrameLabeller:
     """What a learner writes itself, made better by the truth about the frames."""
     if kind == "true_boxes":
-        return truth
+        return lambda frames, labelled: truth(frames)
     better = BETTER[kind]
 
-    def labels(frames: Sequence[Frame]) -> list[Labels]:
+    def labels(frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> list[Labels]:
         # The truth first: without it there is nothing to diagnose.
-        return [better(found, true) for true, found in zip(truth(frames), own(frames), strict=True)]
+        return [better(found, true) for true, found in zip(truth(frames), own(frames, labelled), strict=True)]
 
     return labels
 

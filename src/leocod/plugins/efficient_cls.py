@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,23 +21,23 @@ from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.learner import Learned
 from leocod.plugins.augmentation import RotatedBoxes, augment
-from leocod.plugins.confident_labels import discount, select_confident
+from leocod.plugins.confident_labels import ConfidentLabels, ConfidentLabelSettings
 from leocod.plugins.copies import put_copies
 from leocod.plugins.labelled_share import share_update
 from leocod.plugins.pseudo_label_monitor import PseudoLabelMonitor
+from leocod.plugins.pseudo_labellers.base import PseudoLabelRequest
 from leocod.plugins.wrapper import Wrapper
-from leocod.settings import Settings
 from leocod.strategies.base import Strategy
 from leocod.training import distributed
-from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Step, list_classes
+from leocod.types import Detections, Frame, Images, LabelledFrame, Labels, LossWeights, Predict, Step
 
-FrameLabeller = Callable[[Sequence[Frame]], Sequence[Labels]]
-"""Who writes labels for unlabelled frames."""
+FrameLabeller = Callable[[Sequence[Frame], Sequence[LabelledFrame]], Sequence[Labels]]
+"""Who writes labels for unlabelled frames, beside what a person labelled in the same step."""
 Substitute = Callable[[Step, Sequence[LabelledFrame]], Sequence[LabelledFrame]]
 """What is trained on in the place of the pseudo-labelled frames of a step."""
 
 
-class EfficientCLSOptions(Settings):
+class EfficientCLSOptions(ConfidentLabelSettings):
     """Options of the plug-in."""
 
     ema: bool = True
@@ -50,17 +51,6 @@ class EfficientCLSOptions(Settings):
     pseudo_labels: bool = True
     """Learn in the places of the unlabelled frames: with what the slow learner is sure of there, or with what other
     options show instead. Off: only labelled and replayed frames are trained on."""
-    labeller: Literal["slow", "fast"] = "slow"
-    """Who writes the pseudo labels."""
-    score_threshold: float = Field(0.7, ge=0, le=1)
-    """Pseudo labels are detections with a higher score."""
-    unsure_above: float | None = Field(None, ge=0, le=1)
-    """Detections with a lower score than the threshold but a higher one than this are neither labels nor background:
-    regions over them are left out of the loss. Null, as in the paper: they are background."""
-    nms_threshold: float = Field(0.5, gt=0, le=1)
-    """Of two pseudo labels of one class that overlap more, the better one stays."""
-    most_per_frame: int = Field(100, ge=1)
-    """Pseudo labels in one frame, at most."""
     warmup_steps: int = Field(0, ge=0)
     """Steps before the first pseudo labels."""
     pseudo_weight: float = Field(1.0, ge=0)
@@ -75,9 +65,6 @@ class EfficientCLSOptions(Settings):
     rotated_boxes: RotatedBoxes = "corners"
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
-    context: float = Field(1.0, gt=0, le=1)
-    """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
-    likely to be around. Without labelled frames no class is discounted. 1, as in the paper: they count as they are."""
     empty_frames: bool | Literal["copies"] = True
     """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
     these frames. `copies`: show copies of the step's labelled frames in their place."""
@@ -91,12 +78,6 @@ class EfficientCLSOptions(Settings):
     """Far too many: so many times the objects that labelled frames show."""
     pause: bool = False
     """While there are none, or far too many, do not train on them."""
-
-    @model_validator(mode="after")
-    def _unsure_is_less_than_sure(self) -> Self:
-        if self.unsure_above is not None and self.unsure_above >= self.score_threshold:
-            raise ValueError(f"unsure_above is {self.unsure_above}: it should be less than score_threshold.")
-        return self
 
     @model_validator(mode="after")
     def _weigh_once(self) -> Self:
@@ -123,16 +104,15 @@ class EfficientCLS(Wrapper[Strategy]):
         seed: int = 0,
         labeller: FrameLabeller | None = None,
     ) -> None:
-        """`labeller` replaces the slow learner as the writer of pseudo labels."""
+        """`labeller` writes pseudo labels in the place of the pseudo-labeller that the options name."""
         super().__init__(strategy)
         self.options = options or EfficientCLSOptions()
         self.slow = strategy.detector.clone() if self.options.ema else strategy.detector
         self.random = np.random.default_rng(seed)
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
+        self.confident = ConfidentLabels(self.options)
         self.labeller = labeller or self._label_confident
-        self._around: tuple[int, ...] = ()
-        """The classes that the labelled frames around those that are being labelled show."""
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
         self.is_diagnosed = False
@@ -196,8 +176,8 @@ class EfficientCLS(Wrapper[Strategy]):
         frames = [frame for frame in step.unlabelled if frame.id not in but]
         if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
             return []
-        self._around = self._list_around(step.labelled("human"))
-        return [self._as_pseudo(*pair) for pair in zip(frames, self.labeller(frames), strict=True)]
+        written = self.labeller(frames, step.labelled("human"))
+        return [self._as_pseudo(*pair) for pair in zip(frames, written, strict=True)]
 
     def _as_pseudo(self, frame: Frame, labels: Labels) -> LabelledFrame:
         weight = self.options.pseudo_weight
@@ -241,27 +221,11 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        self._around = self._list_around(others)
-        return check_labels(self._label_confident([frame])[0], given)
+        return check_labels(self._label_confident([frame], others)[0], given)
 
-    def _list_around(self, labelled: Sequence[LabelledFrame]) -> tuple[int, ...]:
-        """The classes that these frames show. Without a frame nothing is known, and no class counts as absent."""
-        return list_classes(labels for _, labels in labelled) if labelled else tuple(range(len(self.classes)))
-
-    def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
-        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
-        found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
-        return [self._to_labels(detections) for detections in found]
-
-    def _to_labels(self, found: Detections) -> Labels:
-        options = self.options
-        return select_confident(
-            discount(found, self._around, options.context),
-            above=options.score_threshold,
-            unsure_above=options.unsure_above,
-            nms_threshold=options.nms_threshold,
-            most=options.most_per_frame,
-        )
+    def _label_confident(self, frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> list[Labels]:
+        slow, fast = _predict_with(self.slow), _predict_with(self.strategy.detector)
+        return self.confident.write(PseudoLabelRequest(frames, labelled, slow, fast))
 
     @torch.no_grad()
     def consolidate(self) -> None:
@@ -287,6 +251,7 @@ class EfficientCLS(Wrapper[Strategy]):
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
             "watch": self.monitor.state_dict(),
+            "pseudo_labeller": self.confident.pseudo_labeller.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -296,3 +261,9 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+        # Older checkpoints have none: their pseudo-labellers kept nothing.
+        self.confident.pseudo_labeller.load_state_dict(state.get("pseudo_labeller", {}))
+
+
+def _predict_with(detector: Detector) -> Predict:
+    return partial(distributed.predict_sharded, detector.predict)

@@ -12,6 +12,7 @@ from leocod.find import Kind
 from leocod.memory.replacements.base import REPLACEMENTS
 from leocod.memory.stores.base import STORES
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
+from leocod.plugins.pseudo_labellers.base import PSEUDO_LABELLERS
 from leocod.run.choices import CHOICES, Choice, SinkChoice
 from leocod.run.config import ExperimentConfig
 from leocod.settings import Settings
@@ -63,6 +64,7 @@ def list_sections() -> Iterator[Section]:
     yield Section("memory stores", "--set strategy.memory_store=NAME", _list_parts(STORES))
     yield Section("memory replacements", "--set strategy.memory_replacement=NAME", _list_parts(REPLACEMENTS))
     yield Section("metrics", "--set evaluate.metrics=[NAME,...], score --metric NAME", _list_parts(METRICS))
+    yield Section("pseudo-labellers", "--set efficient_cls.labeller=NAME", _list_parts(PSEUDO_LABELLERS))
     plugin = _describe("efficient_cls", EfficientCLS, EfficientCLSOptions)
     plus = ListedPart("efficient_cls_plus", "Efficient-CLS+: the same with other settings, found by measurement.", ())
     yield Section("plug-in", "--plugin NAME", (plugin, plus), "--set efficient_cls.OPTION=VALUE")

@@ -20,8 +20,8 @@ from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller
 from leocod.learner import Learner
 from leocod.plugins import diagnosis
-from leocod.plugins.diagnosis import TruthObserver, diagnose
-from leocod.plugins.efficient_cls import EfficientCLS, FrameLabeller
+from leocod.plugins.diagnosis import Truth, TruthObserver, diagnose
+from leocod.plugins.efficient_cls import EfficientCLS
 from leocod.plugins.open_classes import OpenClasses
 from leocod.run.allocation import keep_memory
 from leocod.run.config import ExperimentConfig
@@ -176,9 +176,7 @@ def list_known_classes(config: ExperimentConfig, classes: Sequence[str], learner
     return tuple(name for name in classes if find_row(name, known) is not None)
 
 
-def wrap(
-    config: ExperimentConfig, strategy: Strategy, classes: Sequence[str], true_labels: FrameLabeller | None
-) -> Learner:
+def wrap(config: ExperimentConfig, strategy: Strategy, classes: Sequence[str], true_labels: Truth | None) -> Learner:
     """The strategy with the plug-in around it, if the config has it. The truth goes in for the diagnosis only."""
     learner: Learner = strategy
     if config.efficient_cls is not None:

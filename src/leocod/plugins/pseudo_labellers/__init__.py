@@ -1,0 +1,1 @@
+"""Who says what is in the frames that nobody labelled, one file each."""
