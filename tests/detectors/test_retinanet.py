@@ -256,7 +256,7 @@ def test_mistakes_are_told_in_one_line_with_key_value_and_cure(texts, complaint)
 # -- every strategy, bare and inside Efficient-CLS
 
 
-def sure_of_something(frames):
+def sure_of_something(frames, labelled):
     """Pseudo labels with boxes in them, by the frame alone."""
     return [Labels(np.array([[5, 5, 25, 25 + frame.id % 7]]), np.array([frame.id % 3])) for frame in frames]
 

@@ -48,7 +48,7 @@ def test_it_trains_on_two_replay_batches(a_detector, a_step, recipe, sizes):
 
 def test_around_it_the_plug_in_adds_pseudo_labelled_frames_and_no_update(a_detector, a_step):
     strategy = GDumb(a_detector(), GDumbOptions(replay_per_step=4))
-    learner = EfficientCLS(strategy, labeller=lambda frames: [Labels([[4, 4, 30, 30]], [1]) for _ in frames])
+    learner = EfficientCLS(strategy, labeller=lambda frames, labelled: [Labels([[4, 4, 30, 30]], [1]) for _ in frames])
     learner.learn(a_step(0))
     trained = watched(strategy)
 
