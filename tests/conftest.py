@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -31,6 +33,10 @@ from leocod.events import (
     StreamEnded,
 )
 from leocod.types import Detections, LabelledFrame, Labels, Step
+
+# A console takes COLUMNS for good when it is made, and xdist sets it. Without it, the width is what each test asks for.
+os.environ.pop("COLUMNS", None)
+import_module("leocod.cli.terminal")
 
 
 @pytest.fixture(autouse=True, scope="session")
