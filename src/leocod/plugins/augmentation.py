@@ -37,9 +37,10 @@ class View:
     flip: bool
 
     @classmethod
-    def draw(cls, size: tuple[int, int], random: np.random.Generator) -> Self:
-        """Of a frame of this size."""
-        height, width = round(size[0] * CROP), round(size[1] * CROP)
+    def draw(cls, size: tuple[int, int], random: np.random.Generator, zoom: float = CROP) -> Self:
+        """Of a frame of this size. `zoom`: the least part of each side that is kept."""
+        part = CROP if zoom == CROP else float(random.uniform(zoom, 1))
+        height, width = round(size[0] * part), round(size[1] * part)
         return cls(
             top=int(random.integers(size[0] - height + 1)),
             left=int(random.integers(size[1] - width + 1)),
@@ -57,19 +58,37 @@ class View:
 
 
 def augment(
-    pairs: Sequence[LabelledFrame], random: np.random.Generator, rotated: RotatedBoxes = "corners"
+    pairs: Sequence[LabelledFrame],
+    random: np.random.Generator,
+    rotated: RotatedBoxes = "corners",
+    zoom: float = CROP,
+    colour: float = 0.0,
 ) -> list[LabelledFrame]:
     """New frames and their boxes. A box that leaves its frame is clipped, or dropped when nothing is left of it.
 
     What comes out is what torchvision gives frame by frame (crop, rotate with bilinear interpolation, horizontal flip,
     clamp), without its cost for each: most of that was a matrix product over all pixels to say where they come from.
     """
-    views = [View.draw(frame.size, random) for frame, _ in pairs]
+    views = [View.draw(frame.size, random, zoom) for frame, _ in pairs]
     moved = _move_boxes([labels for _, labels in pairs], views, rotated)
     return [
-        (Frame(frame.id, frame.video, frame.index, view.size, _render(frame.image(), view)), labels)
+        (Frame(frame.id, frame.video, frame.index, view.size, _tint(_render(frame.image(), view), random, colour)), labels)
         for (frame, _), view, labels in zip(pairs, views, moved, strict=True)
     ]
+
+
+def _tint(pixels: Image, random: np.random.Generator, colour: float) -> Image:
+    """Other brightness, contrast, saturation and white balance."""
+    if not colour:
+        return pixels
+    brightness, contrast, saturation = random.uniform(1 - colour, 1 + colour, 3)
+    balance = random.uniform(1 - colour / 3, 1 + colour / 3, 3).astype(np.float32)
+    shown = pixels.astype(np.float32)
+    grey = shown.mean(axis=2, keepdims=True)
+    shown = grey + (shown - grey) * np.float32(saturation)
+    mean = grey.mean()
+    shown = (mean + (shown - mean) * np.float32(contrast)) * np.float32(brightness) * balance
+    return np.clip(np.rint(shown), 0, 255).astype(np.uint8)
 
 
 def _render(pixels: Image, view: View) -> Image:

@@ -75,6 +75,12 @@ class EfficientCLSOptions(Settings):
     rotated_boxes: RotatedBoxes = "corners"
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
+    zoom: float = Field(0.9, gt=0, le=1)
+    """The least part of each side of a frame that its augmentation keeps. 0.9, as in the paper: always 0.9."""
+    colour: float = Field(0.0, ge=0, lt=1)
+    """How much brightness, contrast and saturation change in the augmentation."""
+    replay_views: bool = False
+    """Augment the replayed frames, too."""
     context: float = Field(1.0, gt=0, le=1)
     """What the labeller's scores are multiplied by for classes that no labelled frame of the step shows: they are less
     likely to be around. Without labelled frames no class is discounted. 1, as in the paper: they count as they are."""
@@ -135,6 +141,9 @@ class EfficientCLS(Wrapper[Strategy]):
         """The classes that the labelled frames around those that are being labelled show."""
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
+        if self.options.replay_views:
+            plain = strategy.sample_replay
+            strategy.sample_replay = lambda: self._augment(plain())
         self.is_diagnosed = False
         """A diagnosis is about the unlabelled frames: nothing remembered takes their places."""
 
@@ -228,8 +237,11 @@ class EfficientCLS(Wrapper[Strategy]):
 
     def _show(self, step: Step, taught: Sequence[LabelledFrame]) -> Step:
         """The step as one round learns from it, with an augmentation of its own."""
-        shown = augment(taught, self.random, self.options.rotated_boxes) if self.options.augment else taught
+        shown = self._augment(taught) if self.options.augment else taught
         return step.with_labelled(share_update(step.labelled("human"), shown, self.options.labelled_share))
+
+    def _augment(self, taught: Sequence[LabelledFrame]) -> list[LabelledFrame]:
+        return augment(taught, self.random, self.options.rotated_boxes, self.options.zoom, self.options.colour)
 
     def _check_labeller(self, labelled: Sequence[LabelledFrame]) -> PseudoLabelCheck | None:
         """What the labeller would have written on the first of these frames; None for a labeller from outside.
