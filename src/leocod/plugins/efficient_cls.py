@@ -50,7 +50,7 @@ class EfficientCLSOptions(Settings):
     pseudo_labels: bool = True
     """Learn in the places of the unlabelled frames: with what the slow learner is sure of there, or with what other
     options show instead. Off: only labelled and replayed frames are trained on."""
-    labeller: Literal["slow", "fast"] = "slow"
+    labeller: Literal["slow", "fast", "mirrored", "both"] = "slow"
     """Who writes the pseudo labels."""
     score_threshold: float = Field(0.7, ge=0, le=1)
     """Pseudo labels are detections with a higher score."""
@@ -261,8 +261,14 @@ class EfficientCLS(Wrapper[Strategy]):
         return list_classes(labels for _, labels in labelled) if labelled else tuple(range(len(self.classes)))
 
     def _label_confident(self, frames: Sequence[Frame]) -> list[Labels]:
-        detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
-        found = distributed.predict_sharded(detector.predict, [frame.image() for frame in frames])
+        images = [frame.image() for frame in frames]
+        if self.options.labeller == "mirrored":
+            found = [_agree(a, _mirror(b, i.shape[1])) for a, b, i in zip(self.slow.predict(images), self.slow.predict([np.ascontiguousarray(i[:, ::-1]) for i in images]), images)]
+        elif self.options.labeller == "both":
+            found = [_agree(a, b) for a, b in zip(self.slow.predict(images), self.strategy.detector.predict(images))]
+        else:
+            detector = self.slow if self.options.labeller == "slow" else self.strategy.detector
+            found = distributed.predict_sharded(detector.predict, images)
         return [self._to_labels(detections) for detections in found]
 
     def _to_labels(self, found: Detections) -> Labels:
@@ -308,3 +314,25 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
+
+
+def _mirror(found: Detections, width: int) -> Detections:
+    boxes = found.boxes.copy()
+    boxes[:, [0, 2]] = width - found.boxes[:, [2, 0]]
+    return Detections(boxes, found.classes, found.scores)
+
+
+def _agree(one: Detections, other: Detections) -> Detections:
+    """Each detection with the mean of its score and of the best score of its class over it elsewhere; boxes averaged."""
+    from leocod.boxes import pairwise_iou
+    if not len(one) or not len(other):
+        return Detections(one.boxes, one.classes, one.scores / 2)
+    iou = pairwise_iou(one.boxes, other.boxes)
+    iou[one.classes[:, None] != other.classes[None]] = 0
+    fits = np.where(iou > 0.5, other.scores[None], 0)
+    best = fits.argmax(axis=1)
+    partner = fits.max(axis=1)
+    boxes = np.where((partner > 0)[:, None], (one.boxes + other.boxes[best]) / 2, one.boxes).astype(np.float32)
+    scores = ((one.scores + partner) / 2).astype(np.float32)
+    order = np.argsort(-scores, kind="stable")
+    return Detections(boxes[order], one.classes[order], scores[order])
