@@ -218,6 +218,8 @@ def _read_values(file: Path) -> Values:
     if file.suffix == ".csv":
         return [value for row in csv.DictReader(io.StringIO(text)) for value in _walk(_parse(row), ())]
     rows = [_split_row(line) for line in text.splitlines() if line.startswith("|")]
+    # What a claim rests on: which rows are compared, and by how much they differ.
+    rows += [list(line) for line in re.findall(r"^  - (.+?): (.+)$", text, flags=re.MULTILINE)]
     return [((row[0],), figure.value) for row in rows for cell in row for figure in _find_figures(cell)]
 
 

@@ -49,6 +49,8 @@ def page(tmp_path: Path) -> Path:
     measured = {"step": {"median": 0.2464, "count": 20}, "frames a second": {"OAK": 2478.9}, "losses": [3.0, 1.0]}
     (tmp_path / "bench.json").write_text(json.dumps(measured))
     (tmp_path / "runs.csv").write_text("strategy,changed,seed,fap\nicarl,,0,52.57\nicarl,,1,56.07\newc,rate,0,25.79\n")
+    claim = "- **holds**: Plus is better.\n  - plus over ecls: FAP +14.8 [+11.5, +18.1] (+13.0, +16.6) holds\n"
+    (tmp_path / "table.md").write_text(f"| | FAP |\n| --- | --- |\n| plus | 71.8 |\n\n{claim}")
     return tmp_path / "page.md"
 
 
@@ -92,6 +94,8 @@ def test_settings_names_and_code_need_no_source(text: str, page: Path) -> None:
         ("from runs.csv: mean(icarl & fap) | mean(icarl & fap) - mean(ewc & fap)", "54.3, and 28.5 more."),
         ("from runs.csv: fap", "| | FAP |\n| --- | --- |\n| `ewc` | 25.8 |"),
         ("from runs.csv: fap", "25.8, though a cell of other rows is empty."),
+        ("from table.md", "Plus has 71.8, and is 14.8 [+11.5, +18.1] above the other one."),
+        ("from table.md: plus over ecls", "It is 14.8 [+11.5, +18.1] above the other one."),
     ],
 )
 def test_figures_are_found_rounded_as_they_are_shown(marker: str, text: str, page: Path) -> None:
@@ -107,6 +111,7 @@ def test_figures_are_found_rounded_as_they_are_shown(marker: str, text: str, pag
         ("from bench.json: step & count", "A step takes 0.25 s.", "0.25 s"),
         ("from runs.csv: fap", "| | FAP |\n| --- | --- |\n| `ewc` | 52.6 |", "52.6"),
         ("from bench.json: frames a second", "OAK has 2,470.", "2,470"),
+        ("from table.md: plus over ecls", "Plus is 71.8 above the other one.", "71.8"),
     ],
 )
 def test_a_figure_that_the_results_do_not_have_is_noticed(marker: str, text: str, wrong: str, page: Path) -> None:

@@ -21,7 +21,7 @@ def outcome(*, ours: list[dict[str, int]], theirs: list[dict[str, int]]) -> Outc
 
 def test_equal_budgets_are_no_more() -> None:
     (line,) = compare_budgets(outcome(ours=[SAME, SAME | {"memory_bytes": 900}], theirs=[SAME, SAME]))
-    assert line == ("ours", "theirs", ["100.0 %", "100.0 %", "100.0 %", "100.0 %"], "no more")
+    assert line == ("a", "b", ["100.0 %", "100.0 %", "100.0 %", "100.0 %"], "no more")
 
 
 def test_one_run_that_spends_more_is_told() -> None:

@@ -23,6 +23,7 @@ class BudgetLine(NamedTuple):
     """What a row spends beside another one."""
 
     first: str
+    """Keys of the rows: those around different strategies may have one name."""
     second: str
     shares: list[str]
     """In the order of SPENT."""
@@ -39,7 +40,7 @@ def _compare(outcome: Outcome, first: str, second: str) -> BudgetLine:
     more = [SPENT[name] for name, share in shares.items() if share is not None and share > 1]
     word = f"more {' and '.join(more)}" if more else "not known" if None in shares.values() else "no more"
     texts = [UNKNOWN if share is None else f"{100 * share:.1f} %" for share in shares.values()]
-    return BudgetLine(outcome.table.row(first).title, outcome.table.row(second).title, texts, word)
+    return BudgetLine(first, second, texts, word)
 
 
 def _find_largest_share(outcome: Outcome, first: str, second: str, name: str) -> float | None:
