@@ -64,7 +64,7 @@ class Kind(Generic[Part]):
         module_name, _, class_name = name.partition(":")
         # Checked first, so that nothing is imported for a name that leads nowhere.
         if not class_name.isidentifier():
-            example = self.name.title().replace(" ", "")
+            example = self.name.title().replace(" ", "").replace("-", "")
             raise InvalidConfig(f"'{name}' is not module:Class, such as my_module:My{example}.")
         if not _exists(module_name):
             here = Path(f"{module_name.replace('.', '/')}.py").is_file()

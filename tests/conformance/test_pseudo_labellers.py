@@ -35,16 +35,9 @@ def ask(a_frame):
 
 def see(score, boxes=((4, 4, 20, 20), (30, 10, 50, 40)), classes=(0, 1)):
     """A learner that sees the same things in every image, of the first it is surer than of the second."""
-
-    def predict(images):
-        one = Detections(
-            np.array(boxes, np.float32).reshape(-1, 4),
-            np.array(classes),
-            np.array([score, score / 2], np.float32)[: len(boxes)],
-        )
-        return [one] * len(images)
-
-    return predict
+    scores = np.array([score, score / 2], np.float32)[: len(boxes)]
+    found = Detections(np.array(boxes, np.float32).reshape(-1, 4), np.array(classes), scores)
+    return lambda images: [found] * len(images)
 
 
 @pytest.mark.parametrize("count", [0, 1, 12])
@@ -68,7 +61,7 @@ def test_where_the_learners_see_nothing_there_is_nothing(labeller, ask):
 def test_it_changes_neither_the_frames_nor_what_the_learners_answered(labeller, ask):
     request = ask(3)
     answers = [request.slow(request.images)[0], request.fast(request.images)[0]]
-    before = [one.scores.copy() for one in answers]
+    before = [[one.boxes.copy(), one.classes.copy(), one.scores.copy()] for one in answers]
     pixels = [image.copy() for image in request.images]
 
     labeller.detect(request)
@@ -76,7 +69,8 @@ def test_it_changes_neither_the_frames_nor_what_the_learners_answered(labeller, 
     for frame, was in zip(request.frames, pixels, strict=True):
         np.testing.assert_array_equal(frame.image(), was)
     for one, was in zip(answers, before, strict=True):
-        np.testing.assert_array_equal(one.scores, was)
+        for value, copy in zip([one.boxes, one.classes, one.scores], was, strict=True):
+            np.testing.assert_array_equal(value, copy)
 
 
 def test_it_goes_on_from_its_state_as_if_nothing_had_happened(labeller, ask):

@@ -8,14 +8,25 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 from digests import digests
 from typer.testing import CliRunner
 
-from leocod import BaseSink, StepArrived, Wander, WanderOptions, start_run
+from leocod import (
+    PSEUDO_LABELLERS,
+    BaseSink,
+    Detections,
+    PseudoLabelRequest,
+    StepArrived,
+    Wander,
+    WanderOptions,
+    start_run,
+)
 from leocod.cli.main import app
 from leocod.errors import SourceAway
 
@@ -67,6 +78,23 @@ def test_ones_own_pseudo_labeller_writes_the_pseudo_labels_by_its_name(tmp_path)
     assert done.exit_code == 0, done.output
     assert "labeller: own_pseudo_labeller:Mirrored" in (tmp_path / "run" / "config.yaml").read_text()
     assert json.loads((tmp_path / "run" / "results.json").read_text())["pseudo_label_counts"]["frames"] == 3 * 12
+
+
+def test_ones_own_pseudo_labeller_finds_a_thing_again_in_the_mirror_image(a_frame):
+    pixels = np.zeros((48, 64, 3), np.uint8)
+    pixels[10:20, 40:60] = 255
+    frame = replace(a_frame(0)[0], content=pixels)
+
+    def see_the_bright_thing(images):
+        corners = [np.argwhere(image[..., 0] > 0) for image in images]
+        boxes = [np.array([[*one.min(axis=0)[::-1], *(one.max(axis=0)[::-1] + 1)]], np.float32) for one in corners]
+        return [Detections(box, np.array([0]), np.array([0.8], np.float32)) for box in boxes]
+
+    request = PseudoLabelRequest([frame], [], slow=see_the_bright_thing, fast=see_the_bright_thing)
+    [found] = PSEUDO_LABELLERS.find("own_pseudo_labeller:Mirrored")().detect(request)
+
+    assert found.boxes.tolist() == [[40, 10, 60, 20]]
+    assert found.scores.tolist() == [np.float32(0.8)]
 
 
 def test_ones_own_sink_is_told_every_evaluation(tmp_path):

@@ -12,6 +12,7 @@ from leocod.evaluation.audit import check_labels
 from leocod.events import PseudoLabelCheck
 from leocod.plugins.diagnosis import CONTROLS, diagnose
 from leocod.plugins.efficient_cls import EfficientCLS, EfficientCLSOptions
+from leocod.plugins.pseudo_labellers.base import PseudoLabeller
 from leocod.run.config import load_config
 from leocod.run.experiment import build_strategy, wrap
 from leocod.run.layers import parse_override
@@ -374,6 +375,53 @@ def test_the_labeller_is_the_slow_learner_or_the_fast_one_as_set(learner, a_step
     assert {number: labels.classes.tolist() for number, labels in pseudo.items()} == {2: classes, 3: classes}
 
 
+class Counting(PseudoLabeller):
+    """Detects a thing that is one pixel wider in each step in which it was asked about unlabelled frames."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def detect(self, request):
+        self.asked += 1
+        found = Detections(
+            np.array([[0, 0, 9 + self.asked, 9]], np.float32), np.array([0]), np.array([0.9], np.float32)
+        )
+        return [found] * len(request.frames)
+
+    def state_dict(self):
+        return {"asked": self.asked}
+
+    def load_state_dict(self, state):
+        self.asked = state["asked"]
+
+
+def widths(learned):
+    return {float(labels.boxes[0, 2]) for labels in learned.pseudo.values()}
+
+
+def test_the_check_leaves_no_trace_in_the_pseudo_labeller_and_comes_before_it_sees_the_answer(learner, a_step):
+    one = learner(labeller=f"{__name__}:Counting")
+    asked = []
+    one.label_writer.write = lambda request, write=one.label_writer.write: asked.append(request) or write(request)
+
+    steps = [one.learn(a_step(index, frames=4, labelled=2)) for index in range(2)]
+
+    assert [widths(learned) for learned in steps] == [{10}, {11}]
+    assert [learned.check is not None for learned in steps] == [True, True]
+    # The first labelled frame beside the other one, then the unlabelled frames beside both.
+    assert [(len(request.frames), len(request.labelled)) for request in asked] == [(1, 1), (2, 2)] * 2
+
+
+def test_a_pseudo_labeller_that_remembers_goes_on_from_a_checkpoint(learner, a_step):
+    first, second = learner(labeller=f"{__name__}:Counting"), learner(labeller=f"{__name__}:Counting")
+    for index in range(3):
+        first.learn(a_step(index, frames=4, labelled=2))
+
+    second.load_state_dict(first.state_dict())
+
+    assert widths(second.learn(a_step(3, frames=4, labelled=2))) == {13}
+
+
 def test_pseudo_labels_are_told_as_found_and_trained_on_augmented(learner, a_step):
     one = sees(learner(), detections(0.9))
     batches = batches_of(one)
@@ -620,7 +668,7 @@ def test_the_labeller_is_asked_about_the_first_labelled_frame_before_it_is_learn
 
     unlabelled, first = ([frame.image().tobytes() for frame in part] for part in (step.frames[2:], step.frames[:1]))
     # In a call of its own: beside a frame of another size, others would be found a little differently.
-    assert asked == [(unlabelled, 0), (first, 0)]
+    assert asked == [(first, 0), (unlabelled, 0)]
     assert check == PseudoLabelCheck(labels=1, right=1)
 
 

@@ -49,7 +49,7 @@ class EfficientCLSOptions(ConfidentLabelSettings):
     which is 0.93 after 120, 0.98 after 400 and reaches 0.99 after 890. A stream of some hundred steps would be over
     before the slow learner has moved. Not in the paper."""
     pseudo_labels: bool = True
-    """Learn in the places of the unlabelled frames: with what the slow learner is sure of there, or with what other
+    """Learn in the places of the unlabelled frames: with what the pseudo-labeller is sure of there, or with what other
     options show instead. Off: only labelled and replayed frames are trained on."""
     warmup_steps: int = Field(0, ge=0)
     """Steps before the first pseudo labels."""
@@ -66,8 +66,8 @@ class EfficientCLSOptions(ConfidentLabelSettings):
     """The upright box of an object after a rotation: around the turned corners of its box, as in the paper; or around
     the turned `ellipse` in its box, which stays tight."""
     empty_frames: bool | Literal["copies"] = True
-    """Train also on unlabelled frames in which the labeller is sure of nothing, as if they were empty. False: leave out
-    these frames. `copies`: show copies of the step's labelled frames in their place."""
+    """Train also on unlabelled frames in which the pseudo-labeller is sure of nothing, as if they were empty. False:
+    leave out these frames. `copies`: show copies of the step's labelled frames in their place."""
     remembered_share: float = Field(0.0, ge=0, le=1)
     """The share of the unlabelled frames in whose place remembered frames are shown, augmented as pseudo-labelled ones
     are; only the others get pseudo labels. A strategy that replays no frames has none to show. 0, as in the paper."""
@@ -111,7 +111,7 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random = np.random.default_rng(seed)
         self.steps_learned = 0
         self.monitor = PseudoLabelMonitor(self.options.watch_steps, self.options.flood)
-        self.confident = ConfidentLabels(self.options)
+        self.label_writer = ConfidentLabels(self.options)
         self.labeller = labeller or self._label_confident
         self.substitute: Substitute | None = None
         """Set by a diagnosis."""
@@ -126,10 +126,11 @@ class EfficientCLS(Wrapper[Strategy]):
     def learn(self, step: Step) -> Learned:
         began = time.perf_counter()
         remembered = self._recall(step)
-        found = self.pseudo_label(step, but={frame.id for frame, _ in remembered})
-        # Before the step is learnt: afterwards the labeller has seen the answer.
+        recalled = {frame.id for frame, _ in remembered}
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
-        check = self._check_labeller(compared) if found else None
+        # First of all: afterwards the learners, or the pseudo-labeller, have seen the answer.
+        check = self._check_labeller(compared) if self._list_to_label(step, but=recalled) else None
+        found = self.pseudo_label(step, but=recalled)
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
         pseudo = [] if paused else [pair for pair in found if self.options.empty_frames or len(pair[1])]
@@ -173,11 +174,16 @@ class EfficientCLS(Wrapper[Strategy]):
 
     def pseudo_label(self, step: Step, *, but: Collection[int] = ()) -> list[LabelledFrame]:
         """The unlabelled frames of the step, but those with these ids, with what the labeller is sure of."""
-        frames = [frame for frame in step.unlabelled if frame.id not in but]
-        if not self.options.pseudo_labels or not frames or self.steps_learned < self.options.warmup_steps:
+        if not (frames := self._list_to_label(step, but=but)):
             return []
         written = self.labeller(frames, step.labelled("human"))
         return [self._as_pseudo(*pair) for pair in zip(frames, written, strict=True)]
+
+    def _list_to_label(self, step: Step, *, but: Collection[int]) -> list[Frame]:
+        """The frames of the step that get pseudo labels."""
+        if not self.options.pseudo_labels or self.steps_learned < self.options.warmup_steps:
+            return []
+        return [frame for frame in step.unlabelled if frame.id not in but]
 
     def _as_pseudo(self, frame: Frame, labels: Labels) -> LabelledFrame:
         weight = self.options.pseudo_weight
@@ -221,11 +227,14 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        return check_labels(self._label_confident([frame], others)[0], given)
+        state = self.label_writer.pseudo_labeller.state_dict()
+        written = self._label_confident([frame], others)
+        self.label_writer.pseudo_labeller.load_state_dict(state)
+        return check_labels(written[0], given)
 
     def _label_confident(self, frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> list[Labels]:
         slow, fast = _predict_with(self.slow), _predict_with(self.strategy.detector)
-        return self.confident.write(PseudoLabelRequest(frames, labelled, slow, fast))
+        return self.label_writer.write(PseudoLabelRequest(frames, labelled, slow, fast))
 
     @torch.no_grad()
     def consolidate(self) -> None:
@@ -251,7 +260,7 @@ class EfficientCLS(Wrapper[Strategy]):
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
             "watch": self.monitor.state_dict(),
-            "pseudo_labeller": self.confident.pseudo_labeller.state_dict(),
+            "pseudo_labeller": self.label_writer.pseudo_labeller.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -262,7 +271,7 @@ class EfficientCLS(Wrapper[Strategy]):
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
         # Older checkpoints have none: their pseudo-labellers kept nothing.
-        self.confident.pseudo_labeller.load_state_dict(state.get("pseudo_labeller", {}))
+        self.label_writer.pseudo_labeller.load_state_dict(state.get("pseudo_labeller", {}))
 
 
 def _predict_with(detector: Detector) -> Predict:

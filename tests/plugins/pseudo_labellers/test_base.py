@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from leocod.errors import InvalidConfig
 from leocod.plugins.pseudo_labellers.base import PSEUDO_LABELLERS, PseudoLabeller
 from leocod.plugins.pseudo_labellers.slow import Slow
 
@@ -11,6 +13,11 @@ from leocod.plugins.pseudo_labellers.slow import Slow
 def test_a_name_is_a_file_and_the_paper_s_is_there():
     assert PSEUDO_LABELLERS.find("slow") is Slow
     assert {"slow", "fast"} <= set(PSEUDO_LABELLERS.names())
+
+
+def test_a_name_that_is_no_class_is_refused_with_one_that_could_be():
+    with pytest.raises(InvalidConfig, match="'mine:' is not module:Class, such as my_module:MyPseudoLabeller."):
+        PSEUDO_LABELLERS.find("mine:")
 
 
 def test_a_request_has_the_pixels_of_its_frames_in_their_order(request_of_two):

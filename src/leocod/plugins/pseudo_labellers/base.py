@@ -17,7 +17,7 @@ class PseudoLabelRequest:
     """What a pseudo-labeller may look at. No truth about the frames that it labels."""
 
     frames: Sequence[Frame]
-    """The frames that nobody labelled, in their order."""
+    """The frames that nobody labelled, in their order. Or, for a check, one whose labels nobody here has seen yet."""
     labelled: Sequence[LabelledFrame]
     """What a person labelled in the same step. Nobody has learnt from it yet."""
     slow: Predict
@@ -39,10 +39,14 @@ class PseudoLabeller(ABC):
 
     @abstractmethod
     def detect(self, request: PseudoLabelRequest) -> list[Detections]:
-        """What is in each frame. It is also asked about a labelled frame now and then, to check how right it is."""
+        """What is in each frame, the best first.
+
+        Before each step it is also asked about a frame that a person has labelled, to check how right it is. Of this
+        question it remembers nothing: its state is put back.
+        """
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the next request depends on."""
+        """Everything that the next request depends on, as plain values and copies."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:  # noqa: B027
