@@ -72,8 +72,8 @@ class PseudoLabelAudit(Quality):
     """How right the pseudo labels of one step were, by the hidden truth. Counts, so that steps can be added up."""
 
     frames: int
-    """Unlabelled frames that the labeller looked at, and whose truth is known: also those in which it was sure of
-    nothing, and those that were left out of training."""
+    """Unlabelled frames that the pseudo-labeller looked at, and whose truth is known: also those in which it was sure
+    of nothing, and those that were left out of training."""
     labels: int
     """Pseudo labels that it wrote."""
     right: int
@@ -174,7 +174,7 @@ class StepLearned:
     seconds: Mapping[str, float]
     """Where the time went: stream, and the learner's own parts."""
     pseudo: Mapping[int, Labels] = field(default_factory=dict, repr=False)
-    """Frame id -> what the labeller wrote, of every unlabelled frame that it looked at, trained on or not."""
+    """Frame id -> what the pseudo-labeller wrote, of every unlabelled frame that it looked at, trained on or not."""
     frames: tuple[Frame, ...] = field(default=(), repr=False)
     """The step's frames."""
     truth: Mapping[int, Labels] = field(default_factory=dict, repr=False)
@@ -186,7 +186,7 @@ class StepLearned:
     trained_on: tuple[int, ...] = ()
     """Frames in each update of the weights, one number an update."""
     check: PseudoLabelCheck | None = None
-    """How right its labeller is, as far as the learner can tell by itself."""
+    """How right its pseudo-labeller is, as far as the learner can tell by itself."""
     labelled_frames: Mapping[int, int] = field(default_factory=dict)
     """Class -> labelled frames of the step that show it."""
 

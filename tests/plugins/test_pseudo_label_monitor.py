@@ -145,13 +145,13 @@ def test_mostly_wrong_ones_are_told_once_and_so_is_that_they_are_mostly_right_ag
 
     assert said[0] == said[2] == []
     assert said[1] == [
-        "Pseudo labels are mostly wrong: in the last 2 steps 9 of 20 that the labeller would have written on labelled "
-        "frames were right. Raise efficient_cls.score_threshold, so that only surer ones are written, or set "
+        "Pseudo labels are mostly wrong: in the last 2 steps 9 of 20 that the pseudo-labeller would have written on "
+        "labelled frames were right. Raise efficient_cls.score_threshold, so that only surer ones are written, or set "
         "efficient_cls.pseudo_labels to false."
     ]
     assert said[3] == [
-        "Pseudo labels are mostly right again: in the last 2 steps 11 of 20 that the labeller would have written on "
-        "labelled frames were right."
+        "Pseudo labels are mostly right again: in the last 2 steps 11 of 20 that the pseudo-labeller would have "
+        "written on labelled frames were right."
     ]
 
 

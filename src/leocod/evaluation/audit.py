@@ -15,7 +15,7 @@ from leocod.types import Detections, Labels
 def audit_pseudo_labels(
     pseudo: Mapping[int, Labels], truth: Mapping[int, Labels], iou: float = 0.5
 ) -> PseudoLabelAudit:
-    """Counts over all frames that the labeller looked at: labels written, right ones, and objects that were there.
+    """Counts over all frames that the pseudo-labeller looked at: labels written, right ones, and objects there.
 
     precision = right / labels, recall = right / objects. Frames that are not in `truth` are not counted: nobody can
     tell how right their labels are.

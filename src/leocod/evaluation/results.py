@@ -103,7 +103,7 @@ class PseudoLabelPeriod(Stored):
 
 
 class CheckCounts(Stored):
-    """What the labeller would have written on labelled frames, and how much of it a person's labels call right."""
+    """What the pseudo-labeller would have written on labelled frames, and how much is right by a person's labels."""
 
     labels: Count
     right: Count

@@ -62,7 +62,7 @@ class RunRecord(Settings):
     pseudo_right: int | None = None
     """Pseudo labels that are right by the hidden truth."""
     pseudo_objects: int | None = None
-    """True objects in the unlabelled frames that the labeller looked at."""
+    """True objects in the unlabelled frames that the pseudo-labeller looked at."""
     pseudo_groups: dict[str, GroupCounts] = Field(default_factory=dict)
     """The same three numbers for classes that the start knows, for new ones, and for each third of the stream."""
     commit: str = ""

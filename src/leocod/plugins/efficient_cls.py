@@ -173,7 +173,7 @@ class EfficientCLS(Wrapper[Strategy]):
             self.slow.extend_classes(names)
 
     def pseudo_label(self, step: Step, *, but: Collection[int] = ()) -> list[LabelledFrame]:
-        """The unlabelled frames of the step, but those with these ids, with what the labeller is sure of."""
+        """The unlabelled frames of the step, but those with these ids, with what the pseudo-labeller is sure of."""
         if not (frames := self._list_to_label(step, but=but)):
             return []
         written = self.labeller(frames, step.labelled("human"))
@@ -218,7 +218,7 @@ class EfficientCLS(Wrapper[Strategy]):
         return step.with_labelled(share_update(step.labelled("human"), shown, self.options.labelled_share))
 
     def _check_labeller(self, labelled: Sequence[LabelledFrame]) -> PseudoLabelCheck | None:
-        """What the labeller would have written on the first of these frames; None for a labeller from outside.
+        """What the pseudo-labeller would have written on the first of these frames; None for a labeller from outside.
 
         One frame, so that it costs little. In a call of its own: a frame of another size beside them would pad the
         frames to label, and change the last digits of what is found there.

@@ -20,8 +20,8 @@ class PseudoLabelMonitor:
     """Compares pseudo labels with a person's labels over the last steps.
 
     A detector that teaches itself can talk itself into anything: that nothing is there, or everything. What people
-    label in the same stretch of the stream says how much there is to find, and, where the labeller is asked about such
-    a frame, how much of what it would write is right.
+    label in the same stretch of the stream says how much there is to find, and, where the pseudo-labeller is asked
+    about such a frame, how much of what it would write is right.
     """
 
     def __init__(self, steps: int, flood: float) -> None:
@@ -78,7 +78,7 @@ class PseudoLabelMonitor:
         labels, right = map(sum, zip(*self._checks, strict=True))
         steps = pluralize(len(self._checks), "step")
         counted = (
-            f"in the last {steps} {right} of {labels} that the labeller would have written on labelled frames "
+            f"in the last {steps} {right} of {labels} that the pseudo-labeller would have written on labelled frames "
             "were right."
         )
         if not self.mostly_wrong:

@@ -192,14 +192,14 @@ def show_pseudo_labels(kinds: Sequence[Kind]) -> Section:
     """How right the pseudo labels were."""
     title, runs = "How right the pseudo labels were", list_runs(kinds)
     checked = (
-        "On labelled frames: what the labeller would have written there, by the person's labels; the run can tell this "
-        "by itself."
+        "On labelled frames: what the pseudo-labeller would have written there, by the person's labels; the run can "
+        "tell this by itself."
     )
     note = (
         "Compared with the hidden truth: same class, IoU at least 0.5. Precision: how many of the labels were right. "
-        "Recall: how many of the objects got a right one, over all unlabelled frames that the labeller looked at, also "
-        "those that it left empty and those left out of training. A label counts for the class that it says. In the "
-        f"curves, counts are added up over windows of steps. {checked}"
+        "Recall: how many of the objects got a right one, over all unlabelled frames that the pseudo-labeller looked "
+        "at, also those that it left empty and those left out of training. A label counts for the class that it says. "
+        f"In the curves, counts are added up over windows of steps. {checked}"
     )
     if not all(kind.is_single for kind in kinds):
         note += " Counts are added up over the runs of a kind."
