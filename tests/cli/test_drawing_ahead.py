@@ -106,6 +106,8 @@ def test_ctrl_c_while_torch_is_imported_says_nothing_of_the_other_process(tmp_pa
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell that starts the tests in the background lets them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert began.stdout is not None
     assert began.stdout.readline().startswith("Starting.")
