@@ -64,6 +64,15 @@ def test_what_labels_took_are_columns_where_a_run_says_it(tmp_path: Path) -> Non
     assert "boxes" not in format_runs([RECORD]).splitlines()[0]
 
 
+def test_the_start_is_a_column_where_a_run_says_it(tmp_path: Path) -> None:
+    begun = RECORD.model_copy(update={"run": "begun", "start": "00123e456789"})
+
+    text = format_runs([RECORD, begun])
+
+    assert read_runs(write(tmp_path, text)) == {"a-run": RECORD, "begun": begun}
+    assert "start" not in format_runs([RECORD]).splitlines()[0]
+
+
 def test_the_details_of_runs_are_read_from_the_files_beside(tmp_path: Path) -> None:
     (tmp_path / "classes.csv").write_text("run,class,fap,cap,forgetting\na-run,mug,1.5,2.5,\n")
     (tmp_path / "over-time.csv").write_text("run,steps,ap\na-run,50,3.5\n")

@@ -419,6 +419,31 @@ def test_killed_before_anything_but_the_config_was_written_it_begins_again(whole
     assert digests(tmp_path / "run") == whole()
 
 
+def read_start(run):
+    return json.loads((run / "environment.json").read_text())["start"]
+
+
+def test_the_start_is_that_of_the_weights_and_not_of_the_strategy(tmp_path):
+    for name, texts in {"one": (), "other": ("strategy=incremental",), "drawn_anew": ("seed=1",)}.items():
+        broken_off(tmp_path / name, configured(*texts), StepArrived, 0)
+
+    assert read_start(tmp_path / "one") == read_start(tmp_path / "other")
+    assert read_start(tmp_path / "one") != read_start(tmp_path / "drawn_anew")
+
+
+def test_a_resumed_run_keeps_its_start_unless_it_begins_again(tmp_path):
+    broken_off(tmp_path / "run", configured(), StepLearned, 2)
+    start = read_start(tmp_path / "run")
+    resume_experiment(configured(), tmp_path / "run")
+    assert read_start(tmp_path / "run") == start
+
+    broken_off(tmp_path / "again", configured(), StepArrived, 0)
+    file = tmp_path / "again" / "environment.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"start": "of other weights"}))
+    resume_experiment(configured(), tmp_path / "again")
+    assert read_start(tmp_path / "again") == start
+
+
 def poisoned(monkeypatch, steps, learnt):
     """Let the loss be no number in some steps; `learnt` is a sink that knows which step it is."""
     loss = Tiny.loss

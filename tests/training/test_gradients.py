@@ -177,6 +177,14 @@ def test_the_digest_tells_names_and_values_apart():
     assert hash_tensors(one) != hash_tensors({"bias": one["weight"], "count": one["count"]})
 
 
+def test_the_digest_looks_into_a_state_and_takes_every_kind_of_number():
+    def state(half: float, **rest: object) -> dict[str, object]:
+        return {"weights": {"half": torch.tensor([half], dtype=torch.bfloat16), "none": torch.zeros(0)}, **rest}
+
+    assert hash_tensors(state(0.5)) == hash_tensors(state(0.5, classes=["mug"]))
+    assert hash_tensors(state(0.5)) != hash_tensors(state(0.25))
+
+
 def test_where_there_is_no_gradient_there_is_nothing_to_take_back(monkeypatch):
     monkeypatch.setattr(LossScale, "PATIENCE", 1)
     scale = LossScale(on=True)

@@ -232,6 +232,7 @@ def _write(plan: Plan, table: Table, classes: Sequence[str]) -> None:
     from leocod.paper.figures import write_figures
     from leocod.paper.live import build_grid, list_verdicts
     from leocod.paper.outcome import Outcome
+    from leocod.paper.starts import warn_of_other_starts
     from leocod.paper.writing import write_table
 
     files = write_figures(plan, table, classes) if table.argument == "figures" else write_table(plan, table)
@@ -239,6 +240,8 @@ def _write(plan: Plan, table: Table, classes: Sequence[str]) -> None:
     console.print(build_grid(outcome))
     for line in list_verdicts(outcome):
         console.print(line)
+    for warning in warn_of_other_starts(outcome):
+        say(warning, errors)
     say(f"Table: {', '.join(map(str, files))}")
 
 

@@ -1,7 +1,7 @@
 """The layout of a run directory, and who may write into it.
 
 config.yaml                 the complete configuration, defaults included
-environment.json            versions, machine, source state, command line
+environment.json            versions, machine, source state, command line, digest of the starting weights
 events.jsonl                what happened, one JSON object a line
 events/until_09999.jsonl.gz the same of a long run's earlier steps
 labels.json                 which frames were labelled

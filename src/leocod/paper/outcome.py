@@ -166,7 +166,7 @@ class Outcome:
             return UNKNOWN
         values = {key: row.values(metric) for key, row in self.rows.items()}
         there = {key for key, of_row in values.items() if all(place in of_row for place in places)}
-        pairs = [pair for pair in _list_pairs(self.table) if there.issuperset(pair)]
+        pairs = [pair for pair in list_pairs(self.table) if there.issuperset(pair)]
         if not pairs:
             return UNKNOWN
         pooled = pool_pairs(
@@ -258,7 +258,7 @@ def mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _list_pairs(table: Table) -> list[tuple[str, str]]:
+def list_pairs(table: Table) -> list[tuple[str, str]]:
     """Every two rows that a table compares, each pair once."""
     pairs = [*((row.key, row.over) for row in table.rows if row.over), *table.comparisons]
     for claim in table.claims:

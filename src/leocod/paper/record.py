@@ -33,8 +33,11 @@ from leocod.settings import Settings
 RENAMED = {"forgetfulness": "forgetting"}
 """Columns of older files."""
 
-COSTS = ("labelled_boxes", "labelling_seconds", "updates", "frames_trained_on")
-"""Columns that files have since runs count them."""
+SINCE = ("labelled_boxes", "labelling_seconds", "updates", "frames_trained_on", "start")
+"""Columns that files have since runs note them."""
+
+DIGITS = 12
+"""Of the digest of starting weights."""
 
 COMMIT = re.compile(r"[0-9a-f]+(?: with changes)?")
 
@@ -65,6 +68,8 @@ class RunRecord(Settings):
     """True objects in the unlabelled frames that the pseudo-labeller looked at."""
     pseudo_groups: dict[str, GroupCounts] = Field(default_factory=dict)
     """The same three numbers for classes that the start knows, for new ones, and for each third of the stream."""
+    start: str = ""
+    """Digest of the weights that it began with. Empty: an earlier version did not note it."""
     commit: str = ""
     """Commits of the code that started and resumed it."""
     threads: int | None = None
@@ -95,6 +100,7 @@ def record_run(directory: RunDirectory, seed: int, results: Results) -> RunRecor
         seconds=results.seconds,
         **_count_pseudo_labels(directory.path, results),
         pseudo_groups=count_groups(results),
+        start=str(environment.get("start", ""))[:DIGITS],
         commit=" ".join(_list_commits(environment)),
         threads=environment.get("threads"),
         resumed=len(environment.get("resumed", ())),
@@ -123,8 +129,7 @@ def format_runs(records: Iterable[RunRecord]) -> str:
     lines, records = [], list(records)
     metrics = dict.fromkeys([*PAPER_METRICS, *(metric for record in records for metric in record.scores)])
     groups = [group for group in GROUPS if any(group in record.pseudo_groups for record in records)]
-    # Runs of earlier versions did not count what labels take.
-    unknown = {name for name in COSTS if all(getattr(record, name) is None for record in records)}
+    unknown = {name for name in SINCE if all(getattr(record, name) in (None, "") for record in records)}
     for record in records:
         values = record.model_dump(exclude={"scores", "pseudo_groups", "by_class", "over_time"} | unknown)
         scores = {metric: record.scores.get(metric) for metric in metrics}

@@ -10,7 +10,7 @@ from typing import Any
 from leocod.evaluation.definitions import Definitions
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.files.atomic import write_text
-from leocod.paper import budgets, glance
+from leocod.paper import budgets, glance, starts
 from leocod.paper.columns import find_column
 from leocod.paper.details import format_classes, format_over_time
 from leocod.paper.display import (
@@ -118,6 +118,7 @@ def describe(plan: Plan, outcome: Outcome) -> str:
         sentences.append(f"Measured: {chosen.ap_name}, {chosen.forgetting_name}.")
     if not outcome.complete:
         sentences.append("Not all of it has been run yet.")
+    sentences += starts.warn_of_other_starts(outcome)
     return " ".join(sentences)
 
 

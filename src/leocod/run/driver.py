@@ -113,7 +113,7 @@ def _check_agreement(event: Event, parts: Parts) -> None:
     """All processes that train as one must have the same weights."""
     if isinstance(event, Evaluated):
         deployed = parts.learner.deployed_detector
-        distributed.agree("The weights", lambda: hash_tensors(deployed.state_dict()["weights"]))
+        distributed.agree("The weights", lambda: hash_tensors(deployed.state_dict()))
 
 
 def _save(checkpoints: Checkpoints, reason: BaseException) -> None:

@@ -38,6 +38,7 @@ from leocod.sinks.base import RunInfo, Sink
 from leocod.sinks.jsonl import JsonLines
 from leocod.text import pluralize
 from leocod.training import distributed
+from leocod.training.gradients import hash_tensors
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ def _start(parts: Parts, out: Path, make_sinks: MakeSinks) -> Results | None:
         # Another process may have been quicker.
         refuse_if_taken(out)
         write_text(directory.config, _to_yaml(parts))
-        about = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
+        about = _describe_environment(parts) | _describe_start(parts)
         write_json(directory.environment, about | describe_working_directory(out), indent=2)
         return _run(parts, directory, make_sinks)
 
@@ -255,11 +256,22 @@ def _find_last_evaluated(saved: Saved) -> int:
 def _note_resumption(directory: RunDirectory, parts: Parts, saved: Saved) -> None:
     """With what the run is resumed. Other versions may compute other last digits."""
     write_text(directory.config, _to_yaml(parts))
-    now = describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
-    content, changed = add_resumption(directory.environment, saved[1]["step"] + 1 if saved else 0, now)
+    content, changed = add_resumption(
+        directory.environment, saved[1]["step"] + 1 if saved else 0, _describe_environment(parts)
+    )
     if changed:
         logger.warning("Other versions than before, so the last digits may differ: %s.", "; ".join(changed))
-    write_json(directory.environment, content, indent=2)
+    # Without a checkpoint the run begins again, perhaps with other weights.
+    write_json(directory.environment, content if saved else content | _describe_start(parts), indent=2)
+
+
+def _describe_environment(parts: Parts) -> dict[str, Any]:
+    return describe_environment(threads=parts.threads, device=parts.device, command=read_command_line())
+
+
+def _describe_start(parts: Parts) -> dict[str, Any]:
+    """By which a table can tell whether two runs began with the same weights."""
+    return {"start": hash_tensors(parts.learner.deployed_detector.state_dict())}
 
 
 def read_finished(directory: RunDirectory) -> Results | None:

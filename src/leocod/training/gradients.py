@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
+from leocod.settings import list_leaves
+
 
 def flatten_gradient(weights: Sequence[nn.Parameter]) -> Tensor:
     """The gradients, one after the other; zero for a weight that has none."""
@@ -60,12 +62,13 @@ def copy_state(state: Any) -> Any:
     return [copy_state(value) for value in state] if isinstance(state, list) else state
 
 
-def hash_tensors(tensors: Mapping[str, Tensor]) -> str:
-    """Tells whether two have the same, to the bit."""
+def hash_tensors(state: Mapping[str, Any]) -> str:
+    """Tells whether two states have the same tensors under the same names, to the bit. Other values do not count."""
     held = hashlib.sha256()
-    for name, value in tensors.items():
-        held.update(name.encode())
-        held.update(value.detach().cpu().numpy().tobytes())
+    for name, value in list_leaves(state):
+        if isinstance(value, Tensor):
+            held.update(name.encode())
+            held.update(value.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
     return held.hexdigest()
 
 
