@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,6 +69,36 @@ def test_only_what_is_around_counts_in_full(labelled: list[Labels], classes: lis
     [labels] = confident.write(ask(*labelled))
 
     assert labels.classes.tolist() == classes
+
+
+class Tiring(PseudoLabeller):
+    """Detects one thing less each time, and then refuses to look."""
+
+    left = 2
+
+    def detect(self, request: PseudoLabelRequest) -> list[Detections]:
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("tired")
+        return [found(*[(0, 0, 0.9), (20, 1, 0.8)][: self.left + 1])] * len(request.frames)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"left": self.left}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.left = state["left"]
+
+
+def test_who_is_only_tried_out_does_not_remember_it() -> None:
+    confident = ConfidentLabels(ConfidentLabelSettings(labeller=f"{__name__}:Tiring"))
+
+    tried = [len(*confident.try_out(ask())) for _ in range(3)]
+
+    assert tried == [2, 2, 2]
+    assert [len(*confident.write(ask())) for _ in range(2)] == [2, 1]
+    with pytest.raises(RuntimeError, match="tired"):
+        confident.try_out(ask())
+    assert confident.pseudo_labeller.state_dict() == {"left": 0}
 
 
 def test_a_pseudo_labeller_that_does_not_exist_is_named_with_those_that_do() -> None:

@@ -70,6 +70,14 @@ class ConfidentLabels:
             for found in self.pseudo_labeller.detect(request)
         ]
 
+    def try_out(self, request: PseudoLabelRequest) -> list[Labels]:
+        """What it would write. The pseudo-labeller does not remember that it was asked."""
+        state = self.pseudo_labeller.state_dict()
+        try:
+            return self.write(request)
+        finally:
+            self.pseudo_labeller.load_state_dict(state)
+
 
 def discount(found: Detections, around: Sequence[int], factor: float) -> Detections:
     """With scores times the factor for classes other than those around."""

@@ -227,14 +227,15 @@ class EfficientCLS(Wrapper[Strategy]):
             return None
         (frame, given), *others = labelled
         # What the frame itself shows is not known of a frame that nobody has labelled.
-        state = self.label_writer.pseudo_labeller.state_dict()
-        written = self._label_confident([frame], others)
-        self.label_writer.pseudo_labeller.load_state_dict(state)
-        return check_labels(written[0], given)
+        [written] = self.label_writer.try_out(self._request([frame], others))
+        return check_labels(written, given)
 
     def _label_confident(self, frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> list[Labels]:
+        return self.label_writer.write(self._request(frames, labelled))
+
+    def _request(self, frames: Sequence[Frame], labelled: Sequence[LabelledFrame]) -> PseudoLabelRequest:
         slow, fast = _predict_with(self.slow), _predict_with(self.strategy.detector)
-        return self.label_writer.write(PseudoLabelRequest(frames, labelled, slow, fast))
+        return PseudoLabelRequest(frames, labelled, slow, fast)
 
     @torch.no_grad()
     def consolidate(self) -> None:
