@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from leocod.errors import InvalidConfig, RunExists
+from leocod.errors import InvalidConfig, RunExists, UnknownName
 from leocod.paper.plan import STANDARD, Plan, choose_benchmark, load_benchmark
 from leocod.paper.record import RunRecord, format_runs
 from leocod.paper.table import Table
@@ -126,3 +126,18 @@ def test_a_mistake_in_a_row_names_the_row(base: dict[str, Any], table: Table, tm
 
     with pytest.raises(InvalidConfig, match=r"row 'whole': No strategy 'icral'\. Did you mean 'icarl'"):
         list(Plan([table], base, (), tmp_path).cells)
+
+
+def test_only_chosen_rows_are_run(plan: Plan, table: Table) -> None:
+    bare, whole = table.rows
+
+    chosen = Plan([table], plan.base, (), plan.out, rows=[whole.key])
+    by_pattern = Plan([table], plan.base, (), plan.out, rows=[f"{bare.key[:2]}*", whole.key])
+
+    assert [cell.name for cell in chosen.cells] == [cell.name for cell in plan.cells_of(table, whole)]
+    assert [cell.name for cell in by_pattern.cells] == [cell.name for cell in plan.cells]
+
+
+def test_a_row_to_run_is_one_of_the_tables(plan: Plan, table: Table) -> None:
+    with pytest.raises(UnknownName, match=r"No row 'nowhere'.*Known: "):
+        Plan([table], plan.base, (), plan.out, rows=["nowhere"])

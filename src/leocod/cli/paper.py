@@ -38,6 +38,14 @@ Benchmark = Annotated[
 Seeds = Annotated[
     str | None, typer.Option(metavar="N,...", help="Each row is run with each of them. By default the table's.")
 ]
+Rows = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY",
+        help="Run only this row of the tables, or those that a pattern such as 'icarl*' fits. May be repeated. "
+        "The tables are written whole.",
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(
@@ -80,6 +88,7 @@ def paper(
     tables: Tables,
     benchmark: Benchmark = None,
     seeds: Seeds = None,
+    rows: Rows = None,
     jobs: Jobs = None,
     ray: Ray = None,
     dry_run: DryRun = False,
@@ -98,7 +107,7 @@ def paper(
         _list_tables()
         return
     plan = make_plan(
-        tables, benchmark, () if seeds is None else parse_seeds(seeds), overrides or (), out, finished or ()
+        tables, benchmark, () if seeds is None else parse_seeds(seeds), overrides or (), out, finished or (), rows or ()
     )
     chosen = [name.strip() for name in classes.split(",")] if classes else []
     _check_classes(plan, chosen)
@@ -129,6 +138,7 @@ def make_plan(
     overrides: Sequence[str],
     out: Path | None,
     finished: Sequence[Path] = (),
+    rows: Sequence[str] = (),
 ) -> Plan:
     """What is to be run for these tables."""
     from leocod.paper.plan import Plan, choose_benchmark, load_benchmark
@@ -145,7 +155,7 @@ def make_plan(
     chosen = benchmark or choose_benchmark(tables)
     base = load_benchmark(chosen, [parse_override(text) for text in overrides])
     place = out or Path("runs") / f"paper-{Path(chosen).stem}"
-    return Plan(tables, base, seeds, place, chosen, overrides, finished)
+    return Plan(tables, base, seeds, place, chosen, overrides, finished, rows)
 
 
 def _check_classes(plan: Plan, names: Sequence[str]) -> None:

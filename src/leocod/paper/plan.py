@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from leocod.errors import InvalidConfig, RunExists
+from leocod.errors import InvalidConfig, RunExists, UnknownName
 from leocod.files.atomic import write_text
 from leocod.paper.cells import Cell, build_cells, keep_place
 from leocod.paper.record import RunRecord, read_runs
@@ -42,6 +43,14 @@ class Plan:
     """Keys of the benchmark's config that were set, as key=value."""
     finished: Sequence[Path] = ()
     """Files of runs (NAME-runs.csv) on this benchmark that every table counts as finished."""
+    rows: Sequence[str] = ()
+    """Patterns, as of file names, for the keys of the rows that are run. Empty: all. A table is written whole."""
+
+    def __post_init__(self) -> None:
+        keys = list(dict.fromkeys(row.key for table in self.tables for row in table.rows))
+        for pattern in self.rows:
+            if not any(fnmatchcase(key, pattern) for key in keys):
+                raise UnknownName("row", pattern, keys)
 
     @property
     def benchmark(self) -> str:
@@ -81,10 +90,10 @@ class Plan:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Every cell once, seed by seed: a plan that was interrupted has whole seeds."""
+        """Every cell of the chosen rows once, seed by seed: a plan that was interrupted has whole seeds."""
         places: dict[str, tuple[int, Cell]] = {}
         for table in self.tables:
-            for row in table.rows:
+            for row in filter(self._is_chosen, table.rows):
                 for cell in self.cells_of(table, row):
                     place = self._seeds_of(table, row).index(cell.config.seed)
                     # A cell that one table has on record is still to be run for another that has not.
@@ -95,6 +104,9 @@ class Plan:
     def cells_of(self, table: Table, row: Row) -> list[Cell]:
         """The cells of one row."""
         return build_cells(row, self.base, self._seeds_of(table, row), self.home, self.records.get(table.name))
+
+    def _is_chosen(self, row: Row) -> bool:
+        return not self.rows or any(fnmatchcase(row.key, pattern) for pattern in self.rows)
 
     def _seeds_of(self, table: Table, row: Row) -> Sequence[int]:
         return self.seeds or row.seeds or table.seeds
