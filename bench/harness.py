@@ -62,13 +62,13 @@ def in_turn(sides: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: 
     return {name: Spread(tuple(taken[warm_up:])) for name, taken in seconds.items()}
 
 
-def arguments(description: str | None, **defaults: int) -> argparse.Namespace:
+def arguments(description: str | None, **defaults: int | str) -> argparse.Namespace:
     """The command line of a benchmark: where the figures go, threads, and numbers of its own."""
     name = Path(sys.argv[0]).stem
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=RESULTS / f"{name}.json", help="where the figures go")
     for key, value in {"threads": 1, **defaults}.items():
-        parser.add_argument(f"--{key.replace('_', '-')}", type=int, default=value, help=f"default: {value}")
+        parser.add_argument(f"--{key.replace('_', '-')}", type=type(value), default=value, help=f"default: {value}")
     return parser.parse_args()
 
 

@@ -27,6 +27,7 @@ SMALLEST = {
         *("--memory-steps", "1", "--young", "0", "--old", "1"),
     ],
     "intervals": ["--draws", "2"],
+    "kept_bytes": ["--frames", "2"],
     "live_person": ["--minutes", "0.2"],
     "live": ["--rounds", "1", "--seconds", "15"],
     "memory": ["--rounds", "1", "--times", "2"],
