@@ -640,6 +640,19 @@ def test_after_a_refused_step_the_slow_learner_stays_where_it_is(learner, a_step
     assert plug_in.steps_learned == 1
 
 
+def test_after_a_refused_step_the_pseudo_labeller_is_where_it_was(learner, a_step):
+    plug_in = learner(labeller=f"{__name__}:Counting")
+    good = plug_in.strategy.detector.loss
+    plug_in.strategy.detector.loss = lambda images, labels, seeds: {"one": torch.full((len(images),), float("nan"))}
+
+    refused = plug_in.learn(a_step(0, frames=4, labelled=2))
+    plug_in.strategy.detector.loss = good
+    learned = plug_in.learn(a_step(1, frames=4, labelled=2))
+
+    assert refused.refused
+    assert [widths(refused), widths(learned)] == [{10}, {10}]
+
+
 def test_silence_is_noticed_also_where_empty_frames_are_left_out(learner, a_step):
     plug_in = sees(learner(watch_steps=2, empty_frames=False), detections(0.1))
 

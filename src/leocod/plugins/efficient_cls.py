@@ -130,6 +130,7 @@ class EfficientCLS(Wrapper[Strategy]):
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
         # First of all: afterwards the learners, or the pseudo-labeller, have seen the answer.
         check = self._check_labeller(compared) if self._list_to_label(step, but=recalled) else None
+        before = self.label_writer.pseudo_labeller.state_dict()
         found = self.pseudo_label(step, but=recalled)
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
@@ -145,7 +146,10 @@ class EfficientCLS(Wrapper[Strategy]):
             # It holds the frames of the step, which only the memory may keep.
             self.strategy.show_again = None
         trained = time.perf_counter()
-        if not learned.refused:
+        if learned.refused:
+            # A step is learnt, or it is not.
+            self.label_writer.pseudo_labeller.load_state_dict(before)
+        else:
             self.consolidate()
         return replace(
             learned,
