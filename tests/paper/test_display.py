@@ -75,6 +75,26 @@ def test_a_claim_names_its_source_and_the_verdict_on_the_papers_own_figures(outc
     assert claim.comparisons == [("whole over bare", [("FAP +3.0 [+3.0, +3.0] (+3.0, +3.0)", "holds")])]
 
 
+def test_a_mean_over_pairs_has_its_interval_over_seeds_beside_it(outcome: Outcome, own_table: Table) -> None:
+    claim = {"text": "It helps on average", "metrics": ["fap"], "on_average": [["whole", "bare"]]}
+    table = outcome.table.model_copy(update={"claims": (Claim.model_validate(claim),)})
+
+    def give(key: str, gains: dict[str, float]) -> RowRuns:
+        row, by_class = outcome.rows[key], {"fap": gains}
+        scores = {(seed, None): {"fap": sum(gains.values()) / len(gains)} for seed in range(3)}
+        records = {place: RunRecord(run=f"{key}{place}", seed=0, scores={}, by_class=by_class) for place in scores}
+        return replace(row, runs=scores, records=records)
+
+    rows = {"bare": give("bare", {"mug": 0.0, "book": 0.0}), "whole": give("whole", {"mug": 4.0, "book": 0.0})}
+    [judged] = explain_claims(Outcome(table, rows))
+
+    [(_, [(text, word)])] = judged.comparisons
+    assert text == "FAP +2.0 [−23.4, +27.4] (+2.0, +2.0, +2.0), over seeds alone [+2.0, +2.0]"
+    assert word == "undecided"
+    assert "over seeds alone" in explain_verdicts(table)
+    assert "over seeds alone" not in explain_verdicts(own_table)
+
+
 def test_without_figures_of_the_paper_there_is_no_word_about_it(own_table: Table) -> None:
     assert "The paper's own figures" in explain_verdicts(load_table("main"))
     assert "The paper's own figures" not in explain_verdicts(own_table)

@@ -142,6 +142,29 @@ def test_a_mean_over_pairs_is_judged_by_its_own_runs() -> None:
     assert difference_of(verdict).interval == pytest.approx((1.5 - 12.706 * 0.5, 1.5 + 12.706 * 0.5), abs=0.001)
 
 
+@pytest.mark.parametrize(("seeds", "is_told"), [(3, True), (2, False)])
+def test_one_class_decides_nothing_for_other_classes_but_seeds_may_agree_on_these(seeds: int, is_told: bool) -> None:
+    """One class of four gains 20 with every seed, the others gain nothing."""
+    gains = [[{"one": 20.0 + seed, "two": 0.0, "three": 0.0, "four": 0.0} for seed in range(seeds)]] * 2
+    none = [[dict.fromkeys(gains[0][0], 0.0)] * seeds] * 2
+    rows = with_classes(a=gains[0], b=none[0], c=gains[1], d=none[1])
+
+    difference = rows.subtract("fap", "a", "b", "c", "d", signs=(0.5, -0.5, 0.5, -0.5))
+
+    assert difference is not None
+    assert difference.interval is not None
+    assert not difference.interval.is_above
+    if not is_told:
+        assert difference.over_seeds is None
+        return
+    assert difference.over_seeds is not None
+    # 5, 5.25 and 5.5 in three seeds: t with two degrees of freedom.
+    assert difference.over_seeds == pytest.approx(
+        (5.25 - 4.303 * 0.25 / 3**0.5, 5.25 + 4.303 * 0.25 / 3**0.5), abs=0.001
+    )
+    assert difference.flip().over_seeds == pytest.approx((-difference.over_seeds.high, -difference.over_seeds.low))
+
+
 def test_no_better_holds_when_the_whole_interval_is_below_the_margin() -> None:
     claim = {"no_better": [["a", "b"]]}
 

@@ -53,6 +53,9 @@ class Difference:
     by_run: tuple[float, ...]
     interval: Interval | None
     """Of the mean; None where nothing tells how well it is known."""
+    over_seeds: Interval | None = None
+    """Of the mean with these very classes: what other seeds would give. None with fewer than three seeds, which hardly
+    tell, and where nothing is known by class: `interval` is the same then."""
 
     @property
     def mean(self) -> float:
@@ -61,7 +64,11 @@ class Difference:
 
     def flip(self) -> Difference:
         """With the other sign."""
-        return Difference(tuple(-value for value in self.by_run), self.interval and self.interval.flip())
+        return Difference(
+            tuple(-value for value in self.by_run),
+            self.interval and self.interval.flip(),
+            self.over_seeds and self.over_seeds.flip(),
+        )
 
 
 class Error(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from leocod.evaluation.intervals import Difference
+from leocod.evaluation.intervals import Difference, Interval
 from leocod.evaluation.metrics.base import PAPER_METRICS
 from leocod.paper.columns import find_column
 from leocod.paper.outcome import Comparison, Outcome, RowRuns, Verdict
@@ -19,6 +19,10 @@ NO_FIGURES = (None, None, None)
 DIFFERENCES = (
     "How much better the first row is on average, in square brackets its 95 % interval, in round ones run by run. "
     "Positive is better throughout: F +0.6 is 0.6 points less forgetting."
+)
+OVER_SEEDS = (
+    "An interval over seeds alone says what other seeds would give with these very classes; the other one, what they "
+    "would give with other classes of the same kind, too. The verdict is of the latter."
 )
 VERDICTS = (
     "That a row is better holds when the whole interval is above 0, does not hold when it is below 0, and is undecided "
@@ -120,7 +124,7 @@ def explain_claims(outcome: Outcome) -> list[JudgedClaim]:
 
 def explain_verdicts(table: Table) -> str:
     """How to read the comparisons under a claim."""
-    sentences = [DIFFERENCES, VERDICTS]
+    sentences = [DIFFERENCES, *([OVER_SEEDS] if any(claim.on_average for claim in table.claims) else []), VERDICTS]
     if margins := sorted({claim.margin for claim in table.claims if claim.no_better or claim.alike}):
         sentences.append(
             "That a row is no better, or that two are alike, holds when the whole interval is within the margin "
@@ -198,7 +202,7 @@ def _show_change(text: str, difference: Difference, metric: str, digits: int = 1
     verdict: Literal["", "better", "worse"] = ""
     if rounded and (low > 0 or high < 0):
         verdict = "better" if (high < 0) == lower_is_better else "worse"
-    return Figure(text, f"({_sign(rounded, digits)}{_show_interval(difference)})", verdict)
+    return Figure(text, f"({_sign(rounded, digits)}{_show_interval(difference.interval)})", verdict)
 
 
 def _count_runs(row: RowRuns) -> str:
@@ -245,13 +249,16 @@ def _show_difference(comparison: Comparison) -> str:
     if difference is None:
         return "–"
     by_run = f" ({', '.join(map(_sign, difference.by_run))})" if len(difference.by_run) > 1 else ""
-    return f"{_sign(difference.mean)}{_show_interval(difference)}{by_run}"
+    # A few classes may decide the interval of a mean over pairs, though every run of every pair says the same.
+    with_these_classes = difference.over_seeds if comparison.is_average else None
+    over_seeds = f", over seeds alone{_show_interval(with_these_classes)}" if with_these_classes else ""
+    return f"{_sign(difference.mean)}{_show_interval(difference.interval)}{by_run}{over_seeds}"
 
 
-def _show_interval(difference: Difference) -> str:
-    if difference.interval is None:
+def _show_interval(interval: Interval | None) -> str:
+    if interval is None:
         return ""
-    low, high = map(_show_bound, difference.interval)
+    low, high = map(_show_bound, interval)
     return f" [{low}, {high}]"
 
 

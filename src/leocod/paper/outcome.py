@@ -20,6 +20,7 @@ from leocod.evaluation.intervals import (
     Difference,
     SeedVariance,
     measure_paired,
+    measure_runs,
     measure_single,
     pool_pairs,
     subtract_by_class,
@@ -147,6 +148,7 @@ class Outcome:
             return Difference(by_run, None)
         by_class = self._subtract_by_class(metric, rows, places, signs)
         weights = _weigh_rows(rows, signs)
+        of_seeds = None
         if len(places) == 1:
             # What a seed does to all pairs of a mean does not average out: never less than for one pair.
             by_chance = self.table.chance**2 * max(2.0, sum(weight**2 for weight in weights))
@@ -156,8 +158,11 @@ class Outcome:
             of_classes = None if by_class is None else _average_by_seed(by_class, places)
             error = measure_paired(_average_by_seed(np.asarray(by_run), places).tolist(), of_classes)
         else:
-            error = measure_paired(by_run, by_class, self._expect(metric, places, weights))
-        return Difference(by_run, error.surround(float(np.mean(by_run))))
+            expected = self._expect(metric, places, weights)
+            error = measure_paired(by_run, by_class, expected)
+            of_seeds = measure_runs(by_run, expected) if by_class is not None and len(places) > 2 else None
+        mean_difference = float(np.mean(by_run))
+        return Difference(by_run, error.surround(mean_difference), of_seeds and of_seeds.surround(mean_difference))
 
     def _expect(self, metric: str, places: Sequence[Place], weights: Sequence[float]) -> SeedVariance:
         """What all comparisons of the table that have these runs tell about how much one varies from seed to seed."""
