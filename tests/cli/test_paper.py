@@ -69,6 +69,18 @@ def test_a_dry_run_says_how_long_it_takes_where_that_is_known(tmp_path: Path) ->
     assert "5 of 5 cells to run, 2 at a time: about 10 min 45 s, by the published runs" in done.output
 
 
+def test_only_the_rows_of_the_command_would_run(tmp_path: Path) -> None:
+    given = ("rpn-loss", *SMALL, "--dry-run", "--out", str(tmp_path / "out"))
+
+    one = leocod(*given, "--rows", "offline")
+    none = leocod(*given, "--rows", "ofline")
+
+    assert "1 of 1 cell to run" in one.output
+    assert "wander-offline-16of16-seed0" in one.output
+    assert none.exit_code == 2
+    assert "No row 'ofline'. Did you mean 'offline'?" in none.output
+
+
 def test_a_long_number_in_seeds_is_shown_short(tmp_path: Path) -> None:
     done = leocod("rpn-loss", "--seeds", "9" * 6000, "--dry-run", "--out", str(tmp_path / "out"))
 
