@@ -63,7 +63,7 @@ def in_turn(sides: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: 
 
 
 def arguments(description: str | None, **defaults: int | str) -> argparse.Namespace:
-    """The command line of a benchmark: where the figures go, threads, and numbers of its own."""
+    """The command line of a benchmark: where the figures go, threads, and options of its own."""
     name = Path(sys.argv[0]).stem
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=RESULTS / f"{name}.json", help="where the figures go")

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from leocod.detectors.base import Detector
 from leocod.memory.encoding import JPEG, Encoding, Raw, count_bytes, encode_frame
-from leocod.networks.base import BaseDetector
+from leocod.networks.torchvision_detector import TorchvisionDetector
 from leocod.run.config import load_config
 from leocod.run.experiment import build_detector
 from leocod.types import Frame
@@ -29,23 +29,28 @@ FEATURES = "8-bit features"
 
 
 def count_features(detector: Detector, frame: Frame) -> int:
-    """Numbers that leave the frozen stages for one frame, which would be kept with 8 bits each."""
-    assert isinstance(detector, BaseDetector)
-    sizes: list[tuple[bool, int]] = []
+    """Numbers that pass from the frozen stages to the layers that learn: all that these need of a frame.
 
-    def note(layer: nn.Module, _: object, output: Tensor) -> None:
-        sizes.append((any(weights.requires_grad for weights in layer.parameters()), output.numel()))
+    With nothing frozen these are the pixels as the network takes them; with all frozen, what leaves the backbone.
+    """
+    assert isinstance(detector, TorchvisionDetector)
+    kept: dict[int, Tensor] = {}
+
+    def note(layer: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        if any(weights.requires_grad for weights in layer.parameters()):
+            # The same map may go to several layers. It is kept here, so that no other one gets its place in memory.
+            kept.update({id(given): given for given in inputs if not given.requires_grad})
 
     backbone = detector.model.backbone
-    handles = [layer.register_forward_hook(note) for layer in backbone.modules() if isinstance(layer, nn.Conv2d)]
+    handles = [layer.register_forward_pre_hook(note) for layer in backbone.modules() if isinstance(layer, nn.Conv2d)]
     try:
-        detector.predict([frame.image()])
+        batch, _, _ = detector.prepare([frame.image()])
+        features = backbone(batch.tensors)
     finally:
         for handle in handles:
             handle.remove()
-    # Layers run in order, so the last frozen one before the first that learns is where the frozen stages end.
-    first = next(place for place, (learns, _) in enumerate(sizes) if learns)
-    return sizes[first - 1][1] if first else 0
+    maps = kept.values() or (features.values() if isinstance(features, dict) else [features])
+    return sum(values.numel() for values in maps)
 
 
 def main() -> None:
@@ -61,7 +66,7 @@ def main() -> None:
         for name, encoding in ENCODINGS.items()
     }
     sizes[FEATURES] = mean(count_features(detector, frame) for frame in frames)
-    rows = [[name, round(size), f"{sizes['raw'] / size:.1f}" if size else "-"] for name, size in sizes.items()]
+    rows = [[name, round(size), f"{sizes['raw'] / size:.1f}"] for name, size in sizes.items()]
     print(table(["kept as", "bytes a frame", "times smaller"], rows))
     content = {"config": options.config, "frames": len(frames), "bytes a frame": sizes}
     print(f"\n8-bit features over JPEG 90, ratio of bytes: {sizes[FEATURES] / sizes['jpeg 90']:.2f}")

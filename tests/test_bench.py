@@ -8,8 +8,13 @@ import runpy
 import sys
 from pathlib import Path
 
+import kept_bytes
+import numpy as np
 import pytest
 from harness import Spread, in_turn, table
+
+from leocod.detectors.base import DETECTORS
+from leocod.types import Frame
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -72,6 +77,17 @@ def test_every_script_is_tried_or_known_to_take_long():
     there = {file.stem for file in BENCH.glob("*.py")}
 
     assert there - TAKE_MINUTES - NOT_SCRIPTS == set(SMALLEST)
+
+
+@pytest.mark.parametrize(("frozen", "numbers"), [(4, 55_296), (0, 3 * 192 * 256)])
+def test_features_are_all_that_the_learning_layers_need(frozen, numbers):
+    """The pyramid of MobileNetV2 reads maps of 32 x 24 x 32 and 64 x 12 x 16; 96 x 12 x 16 leave 4 frozen stages."""
+    settings = {"backbone": "mobilenet_v2-fpn", "short_side": 192, "pyramid_channels": 64, "frozen": frozen}
+    kind = DETECTORS.find("faster_rcnn")
+    detector = kind(("mug",), kind.Options.model_validate(settings))
+    pixels = np.zeros((192, 256, 3), np.uint8)
+
+    assert kept_bytes.count_features(detector, Frame(0, "v", 0, (192, 256), pixels)) == numbers
 
 
 def test_figures_are_kept_beside_the_results_and_are_whole():

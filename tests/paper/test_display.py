@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from leocod.paper.claim import Claim
 from leocod.paper.display import (
     _show_bound,
@@ -75,29 +77,33 @@ def test_a_claim_names_its_source_and_the_verdict_on_the_papers_own_figures(outc
     assert claim.comparisons == [("whole over bare", [("FAP +3.0 [+3.0, +3.0] (+3.0, +3.0)", "holds")])]
 
 
-def test_a_mean_over_pairs_has_its_interval_over_seeds_beside_it(outcome: Outcome, own_table: Table) -> None:
+@pytest.mark.parametrize(("seeds", "is_told"), [(3, True), (2, False)])
+def test_a_mean_over_pairs_has_its_interval_over_seeds_beside_it(outcome: Outcome, seeds: int, is_told: bool) -> None:
     claim = {"text": "It helps on average", "metrics": ["fap"], "on_average": [["whole", "bare"]]}
     table = outcome.table.model_copy(update={"claims": (Claim.model_validate(claim),)})
 
     def give(key: str, gains: dict[str, float]) -> RowRuns:
         row, by_class = outcome.rows[key], {"fap": gains}
-        scores = {(seed, None): {"fap": sum(gains.values()) / len(gains)} for seed in range(3)}
+        scores = {(seed, None): {"fap": sum(gains.values()) / len(gains)} for seed in range(seeds)}
         records = {place: RunRecord(run=f"{key}{place}", seed=0, scores={}, by_class=by_class) for place in scores}
         return replace(row, runs=scores, records=records)
 
     rows = {"bare": give("bare", {"mug": 0.0, "book": 0.0}), "whole": give("whole", {"mug": 4.0, "book": 0.0})}
-    [judged] = explain_claims(Outcome(table, rows))
+    averaged = Outcome(table, rows)
+    [judged] = explain_claims(averaged)
 
     [(_, [(text, word)])] = judged.comparisons
-    assert text == "FAP +2.0 [−23.4, +27.4] (+2.0, +2.0, +2.0), over seeds alone [+2.0, +2.0]"
+    by_run = ", ".join(["+2.0"] * seeds)
+    assert text == f"FAP +2.0 [−23.4, +27.4] ({by_run})" + ", over seeds alone [+2.0, +2.0]" * is_told
     assert word == "undecided"
-    assert "over seeds alone" in explain_verdicts(table)
-    assert "over seeds alone" not in explain_verdicts(own_table)
+    assert ("over seeds alone" in explain_verdicts(averaged)) == is_told
 
 
 def test_without_figures_of_the_paper_there_is_no_word_about_it(own_table: Table) -> None:
-    assert "The paper's own figures" in explain_verdicts(load_table("main"))
-    assert "The paper's own figures" not in explain_verdicts(own_table)
+    main = load_table("main")
+
+    assert "The paper's own figures" in explain_verdicts(Outcome.from_paper(main, "oak"))
+    assert "The paper's own figures" not in explain_verdicts(Outcome.from_paper(own_table, "oak"))
 
 
 def test_what_may_be_0_has_no_colour(outcome: Outcome) -> None:
@@ -114,8 +120,8 @@ def test_the_margin_is_named_where_a_claim_has_one(own_table: Table) -> None:
     claim = {"text": "t", "metrics": ["fap"], "no_better": [["whole", "bare"]], "margin": 0.5}
     with_margin = own_table.model_copy(update={"claims": (Claim.model_validate(claim),)})
 
-    assert "within the margin (0.5 points)" in explain_verdicts(with_margin)
-    assert "margin" not in explain_verdicts(own_table)
+    assert "within the margin (0.5 points)" in explain_verdicts(Outcome.from_paper(with_margin, "oak"))
+    assert "margin" not in explain_verdicts(Outcome.from_paper(own_table, "oak"))
 
 
 def test_it_is_said_what_the_intervals_rest_on_and_what_chance_does(outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -163,6 +163,26 @@ def test_one_class_decides_nothing_for_other_classes_but_seeds_may_agree_on_thes
         (5.25 - 4.303 * 0.25 / 3**0.5, 5.25 + 4.303 * 0.25 / 3**0.5), abs=0.001
     )
     assert difference.flip().over_seeds == pytest.approx((-difference.over_seeds.high, -difference.over_seeds.low))
+
+
+@pytest.mark.parametrize(("seeds", "is_told"), [((0, 0, 0), False), ((0, 1, 1), False), ((0, 1, 2, 2), True)])
+def test_choices_of_labelled_frames_are_no_seeds(seeds: Sequence[int], is_told: bool) -> None:
+    gains = [[{"one": 4.0, "two": 0.0}] * len(seeds), [{"one": 0.0, "two": 0.0}] * len(seeds)]
+    rows = with_classes(a=gains[0], b=gains[1])
+    places = [(seed, number) for number, seed in enumerate(seeds)]
+    moved = {
+        key: replace(
+            row,
+            runs=dict(zip(places, row.runs.values(), strict=True)),
+            records=dict(zip(places, row.records.values(), strict=True)),
+        )
+        for key, row in rows.rows.items()
+    }
+
+    difference = Outcome(rows.table, moved).subtract("fap", "a", "b")
+
+    assert difference is not None
+    assert (difference.over_seeds is not None) == is_told
 
 
 def test_no_better_holds_when_the_whole_interval_is_below_the_margin() -> None:

@@ -7,6 +7,7 @@ from leocod.errors import InvalidConfig, RunExists, UnknownName
 from leocod.paper.plan import STANDARD, Plan, choose_benchmark, load_benchmark
 from leocod.paper.record import RunRecord, format_runs
 from leocod.paper.table import Table
+from leocod.paper.writing import write_table
 from leocod.run.config import load_config, load_mapping
 
 
@@ -136,6 +137,38 @@ def test_only_chosen_rows_are_run(plan: Plan, table: Table) -> None:
 
     assert [cell.name for cell in chosen.cells] == [cell.name for cell in plan.cells_of(table, whole)]
     assert [cell.name for cell in by_pattern.cells] == [cell.name for cell in plan.cells]
+
+
+def test_rows_that_are_not_run_stand_in_the_table_as_they_are(plan: Plan, table: Table, tmp_path: Path) -> None:
+    bare, whole = table.rows
+    name = plan.cells_of(table, bare)[0].name
+    (tmp_path / "runs.csv").write_text(format_runs([RunRecord(run=name, seed=0, scores={"fap": 43.21})]))
+
+    write_table(Plan([table], plan.base, (), plan.out, finished=[tmp_path / "runs.csv"], rows=[whole.key]), table)
+
+    assert "| bare | 100 % | 43.2 |" in (plan.out / "small.md").read_text()
+    assert name in (plan.out / "small-runs.csv").read_text()
+
+
+def test_a_cell_of_another_row_with_other_settings_is_noticed(plan: Plan, table: Table) -> None:
+    """Its figures would stand in the table."""
+    bare, whole = table.rows
+    plan.prepare()
+    other = plan.cells_of(table, bare)[0]
+    other.path.mkdir(parents=True)
+    other.directory.config.write_text(other.config.model_copy(update={"seed": 9}).to_yaml())
+
+    with pytest.raises(InvalidConfig, match="seed 9, and this table needs 0"):
+        Plan([table], plan.base, (), plan.out, rows=[whole.key]).prepare()
+
+
+def test_a_key_with_signs_of_a_pattern_means_itself(plan: Plan, table: Table) -> None:
+    bare, whole = table.rows
+    named = table.model_copy(update={"rows": (bare.model_copy(update={"key": "memory [10]"}), whole)})
+
+    chosen = Plan([named], plan.base, (), plan.out, rows=["memory [10]"])
+
+    assert len(chosen.cells) == 2 < len(chosen.all_cells)
 
 
 def test_a_row_to_run_is_one_of_the_tables(plan: Plan, table: Table) -> None:

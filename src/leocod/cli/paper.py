@@ -42,7 +42,7 @@ Rows = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY",
-        help="Run only this row of the tables, or those that a pattern such as 'icarl*' fits. May be repeated. "
+        help="Run only the row with this key. A pattern such as 'icarl*' chooses several. May be repeated. "
         "The tables are written whole.",
     ),
 ]

@@ -103,4 +103,5 @@ def _as_learnt(learner: TriedLearner) -> dict[str, Any]:
         "memory": {key: value for key, value in memory.items() if key != "random"},
         "slow": state.get("slow"),
         "steps_learned": state.get("steps_learned"),
+        "pseudo_labeller": state.get("pseudo_labeller"),
     }

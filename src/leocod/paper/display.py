@@ -21,8 +21,9 @@ DIFFERENCES = (
     "Positive is better throughout: F +0.6 is 0.6 points less forgetting."
 )
 OVER_SEEDS = (
-    "An interval over seeds alone says what other seeds would give with these very classes; the other one, what they "
-    "would give with other classes of the same kind, too. The verdict is of the latter."
+    "The interval over seeds alone says what other seeds would give with the same classes. The first interval also "
+    "allows for other classes of the same kind, and the verdict rests on it. With few seeds the one over seeds can be "
+    "wider: only the seeds tell how well it is known."
 )
 VERDICTS = (
     "That a row is better holds when the whole interval is above 0, does not hold when it is below 0, and is undecided "
@@ -122,9 +123,11 @@ def explain_claims(outcome: Outcome) -> list[JudgedClaim]:
     ]
 
 
-def explain_verdicts(table: Table) -> str:
+def explain_verdicts(outcome: Outcome) -> str:
     """How to read the comparisons under a claim."""
-    sentences = [DIFFERENCES, *([OVER_SEEDS] if any(claim.on_average for claim in table.claims) else []), VERDICTS]
+    table = outcome.table
+    comparisons = [one for verdict in outcome.judge_claims() for one in verdict.comparisons]
+    sentences = [DIFFERENCES, *([OVER_SEEDS] if any(map(_find_over_seeds, comparisons)) else []), VERDICTS]
     if margins := sorted({claim.margin for claim in table.claims if claim.no_better or claim.alike}):
         sentences.append(
             "That a row is no better, or that two are alike, holds when the whole interval is within the margin "
@@ -249,10 +252,14 @@ def _show_difference(comparison: Comparison) -> str:
     if difference is None:
         return "–"
     by_run = f" ({', '.join(map(_sign, difference.by_run))})" if len(difference.by_run) > 1 else ""
-    # A few classes may decide the interval of a mean over pairs, though every run of every pair says the same.
-    with_these_classes = difference.over_seeds if comparison.is_average else None
-    over_seeds = f", over seeds alone{_show_interval(with_these_classes)}" if with_these_classes else ""
+    interval = _find_over_seeds(comparison)
+    over_seeds = f", over seeds alone{_show_interval(interval)}" if interval else ""
     return f"{_sign(difference.mean)}{_show_interval(difference.interval)}{by_run}{over_seeds}"
+
+
+def _find_over_seeds(comparison: Comparison) -> Interval | None:
+    """A few classes may decide the interval of a mean over pairs, though every run of every pair says the same."""
+    return comparison.difference.over_seeds if comparison.is_average and comparison.difference else None
 
 
 def _show_interval(interval: Interval | None) -> str:

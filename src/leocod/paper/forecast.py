@@ -57,7 +57,7 @@ class Forecast:
         """Kind of cell -> seconds: from cells that finished on this machine, else from other finished cells."""
         here: dict[str, list[float]] = defaultdict(list)
         elsewhere: dict[str, list[float]] = defaultdict(list)
-        for cell in self.plan.cells:
+        for cell in self.plan.all_cells:
             if (results := cell.results) is not None:
                 (here if self._ran_here(cell) else elsewhere)[find_kind(cell)].append(results.seconds)
             elif cell.earlier is not None and cell.earlier.seconds is not None:

@@ -148,21 +148,25 @@ class Outcome:
             return Difference(by_run, None)
         by_class = self._subtract_by_class(metric, rows, places, signs)
         weights = _weigh_rows(rows, signs)
-        of_seeds = None
+        seeds = {seed for seed, _ in places}
+        values_by_seed, expected = by_run, UNKNOWN
         if len(places) == 1:
             # What a seed does to all pairs of a mean does not average out: never less than for one pair.
             by_chance = self.table.chance**2 * max(2.0, sum(weight**2 for weight in weights))
             error = measure_single(None if by_class is None else by_class[0], by_chance=by_chance)
-        elif 1 < len({seed for seed, _ in places}) < len(places):
+        elif 1 < len(seeds) < len(places):
             # Choices of labelled frames in one world are not runs of other worlds: each seed counts once.
             of_classes = None if by_class is None else _average_by_seed(by_class, places)
-            error = measure_paired(_average_by_seed(np.asarray(by_run), places).tolist(), of_classes)
+            values_by_seed = tuple(_average_by_seed(np.asarray(by_run), places).tolist())
+            error = measure_paired(values_by_seed, of_classes)
         else:
             expected = self._expect(metric, places, weights)
             error = measure_paired(by_run, by_class, expected)
-            of_seeds = measure_runs(by_run, expected) if by_class is not None and len(places) > 2 else None
         mean_difference = float(np.mean(by_run))
-        return Difference(by_run, error.surround(mean_difference), of_seeds and of_seeds.surround(mean_difference))
+        # Two seeds hardly tell. Where nothing is known by class, the interval is over seeds as it is.
+        tells = by_class is not None and len(seeds) > 2
+        over_seeds = measure_runs(values_by_seed, expected).surround(mean_difference) if tells else None
+        return Difference(by_run, error.surround(mean_difference), over_seeds)
 
     def _expect(self, metric: str, places: Sequence[Place], weights: Sequence[float]) -> SeedVariance:
         """What all comparisons of the table that have these runs tell about how much one varies from seed to seed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -49,7 +49,7 @@ class Plan:
     def __post_init__(self) -> None:
         keys = list(dict.fromkeys(row.key for table in self.tables for row in table.rows))
         for pattern in self.rows:
-            if not any(fnmatchcase(key, pattern) for key in keys):
+            if not any(_fits(key, pattern) for key in keys):
                 raise UnknownName("row", pattern, keys)
 
     @property
@@ -91,9 +91,17 @@ class Plan:
     @cached_property
     def cells(self) -> list[Cell]:
         """Every cell of the chosen rows once, seed by seed: a plan that was interrupted has whole seeds."""
+        return self._list_cells(self._is_chosen) if self.rows else self.all_cells
+
+    @cached_property
+    def all_cells(self) -> list[Cell]:
+        """Those of all rows. A table shows them, whichever rows are run."""
+        return self._list_cells(lambda row: True)
+
+    def _list_cells(self, counts: Callable[[Row], bool]) -> list[Cell]:
         places: dict[str, tuple[int, Cell]] = {}
         for table in self.tables:
-            for row in filter(self._is_chosen, table.rows):
+            for row in filter(counts, table.rows):
                 for cell in self.cells_of(table, row):
                     place = self._seeds_of(table, row).index(cell.config.seed)
                     # A cell that one table has on record is still to be run for another that has not.
@@ -106,7 +114,7 @@ class Plan:
         return build_cells(row, self.base, self._seeds_of(table, row), self.home, self.records.get(table.name))
 
     def _is_chosen(self, row: Row) -> bool:
-        return not self.rows or any(fnmatchcase(row.key, pattern) for pattern in self.rows)
+        return any(_fits(row.key, pattern) for pattern in self.rows)
 
     def _seeds_of(self, table: Table, row: Row) -> Sequence[int]:
         return self.seeds or row.seeds or table.seeds
@@ -123,10 +131,15 @@ class Plan:
                     f"{self.out} holds tables of another benchmark ({file}): {changes[0]}. Choose another "
                     "folder (--out, of `leocod show` --cells)."
                 )
-        for cell in self.cells:
+        for cell in self.all_cells:
             cell.check()
         if not begun:
             write_text(file, config.to_yaml())
+
+
+def _fits(key: str, pattern: str) -> bool:
+    """Whether a pattern means a row. A key may have signs in it that patterns use: it means itself."""
+    return key == pattern or fnmatchcase(key, pattern)
 
 
 def choose_benchmark(tables: Sequence[Table]) -> str:

@@ -184,7 +184,7 @@ def render_page(plan: Plan, outcome: Outcome, records: Sequence[RunRecord]) -> s
         budget_headings=list(budgets.SPENT.values()),
         budgets=budgets.compare_budgets(outcome),
         claims_title=_title_claims(table),
-        claims_help=explain_verdicts(table),
+        claims_help=explain_verdicts(outcome),
         claims=explain_claims(outcome),
     )
 
@@ -242,7 +242,7 @@ def _format_budgets(outcome: Outcome) -> list[str]:
 def _format_claims(outcome: Outcome) -> list[str]:
     if not outcome.table.claims:
         return []
-    text = [f"## {_title_claims(outcome.table)}", "", explain_verdicts(outcome.table), ""]
+    text = [f"## {_title_claims(outcome.table)}", "", explain_verdicts(outcome), ""]
     for claim in explain_claims(outcome):
         source = f" (Paper: {claim.source})" if claim.source else ""
         text.append(f"- **{claim.verdict.word}**: {claim.verdict.claim.text}.{source}")

@@ -129,8 +129,9 @@ class EfficientCLS(Wrapper[Strategy]):
         recalled = {frame.id for frame, _ in remembered}
         compared = [(frame, labels) for frame, labels in step.labelled("human") if labels.complete]
         # First of all: afterwards the learners, or the pseudo-labeller, have seen the answer.
-        check = self._check_labeller(compared) if self._list_to_label(step, but=recalled) else None
-        before = self.label_writer.pseudo_labeller.state_dict()
+        is_asked = bool(self._list_to_label(step, but=recalled))
+        check = self._check_labeller(compared) if is_asked else None
+        before = self.label_writer.pseudo_labeller.state_dict() if is_asked else {}
         found = self.pseudo_label(step, but=recalled)
         warnings = self.monitor.add(compared, found, check)
         paused = self.options.pause and self.monitor.alarm
@@ -146,11 +147,11 @@ class EfficientCLS(Wrapper[Strategy]):
             # It holds the frames of the step, which only the memory may keep.
             self.strategy.show_again = None
         trained = time.perf_counter()
-        if learned.refused:
-            # A step is learnt, or it is not.
-            self.label_writer.pseudo_labeller.load_state_dict(before)
-        else:
+        if not learned.refused:
             self.consolidate()
+        elif is_asked:
+            # The pseudo-labeller forgets the step, as the strategy does.
+            self.label_writer.pseudo_labeller.load_state_dict(before)
         return replace(
             learned,
             pseudo={frame.id: labels for frame, labels in found},

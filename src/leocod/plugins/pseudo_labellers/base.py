@@ -42,7 +42,7 @@ class PseudoLabeller(ABC):
         """What is in each frame, the best first.
 
         Before each step it is also asked about a frame that a person has labelled, to check how right it is. Of this
-        question it remembers nothing: its state is put back.
+        question it remembers nothing: its state is put back, as after a step with bad numbers, which is not learnt.
         """
 
     def state_dict(self) -> dict[str, Any]:
