@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,7 +216,12 @@ class Outcome:
 
     def judge_claims(self) -> list[Verdict]:
         """A verdict on each claim."""
-        return [self._judge_claim(claim) for claim in self.table.claims]
+        return list(self._verdicts)
+
+    @cached_property
+    def _verdicts(self) -> tuple[Verdict, ...]:
+        """Judged once: text, page and terminal ask for them."""
+        return tuple(self._judge_claim(claim) for claim in self.table.claims)
 
     def _judge_claim(self, claim: Claim) -> Verdict:
         no_better = partial(judge_no_better, margin=claim.margin)
