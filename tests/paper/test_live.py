@@ -49,6 +49,17 @@ def test_on_a_terminal_there_is_the_table_with_what_runs_and_the_time_left(plan:
     assert "0 of 2" in text
 
 
+def test_of_several_tables_the_one_with_cells_to_run_is_shown(plan: Plan, table: Table, own_table: Table) -> None:
+    where = console(terminal=True)
+    first = table.model_copy(update={"rows": table.rows[1:]})
+    several = Plan([first, own_table], plan.base, (), plan.out, rows=["bare"])
+
+    LiveTable(several, several.cells, where, lambda rest: None).follow(iter([None]))
+
+    assert "My table" in text_of(where)
+    assert "A small table" not in text_of(where)
+
+
 def test_a_log_that_is_just_being_written_is_no_obstacle(plan: Plan) -> None:
     cell = plan.cells[0]
     assert cell.steps_done == (0, 0)

@@ -16,6 +16,7 @@ from leocod.paper.display import Figure, build_lines
 from leocod.paper.outcome import Outcome
 from leocod.paper.plan import Plan
 from leocod.paper.processes import Ended
+from leocod.paper.table import Table
 from leocod.report.page import format_duration
 from leocod.text import one_line
 
@@ -58,12 +59,15 @@ class LiveTable:
         return "time left not known yet" if seconds is None else f"{format_duration(seconds)} left"
 
     def _render(self) -> Group:
-        """The time left, the running cells, and the first table that is not complete."""
+        """The time left, the running cells, and the first table that still has a cell to run."""
         if self._outcome is None:
-            outcomes = [Outcome.read(self.plan, table) for table in self.plan.tables]
-            self._outcome = next((outcome for outcome in outcomes if not outcome.complete), outcomes[-1])
+            shown = next(filter(self._is_running, self.plan.tables), self.plan.tables[-1])
+            self._outcome = Outcome.read(self.plan, shown)
         # A low terminal cuts off the end.
         return Group(Text(self._format_time_left()), *self._list_running(), build_grid(self._outcome))
+
+    def _is_running(self, table: Table) -> bool:
+        return any(cell.name in self.todo for row in table.rows for cell in self.plan.cells_of(table, row))
 
     def _list_running(self) -> list[Text]:
         begun = [(cell, *cell.steps_done) for cell in self.todo.values() if cell.directory.config.exists()]
