@@ -1,5 +1,7 @@
+import pytest
+
 from leocod import ICaRL, Settings
-from leocod.run.catalogue import list_options, list_sections
+from leocod.run.catalogue import find_elsewhere, list_options, list_sections
 from leocod.run.choices import CHOICES
 
 
@@ -43,3 +45,15 @@ def test_the_options_of_the_run_leave_out_those_of_its_parts() -> None:
     keys = [option.key for option in run.options]
     assert "seed" in keys
     assert not {key.split(".")[0] for key in keys} & {*CHOICES, "sinks", "efficient_cls"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("leocod.strategies.icarl:ICaRL", "strategy"),
+        ("leocod.memory.replacements.fifo:FIFO", "memory replacement"),
+        ("leocod.plugins.pseudo_labellers.slow:Slow", "pseudo-labeller"),
+    ],
+)
+def test_a_part_from_elsewhere_is_found_under_its_kind(name: str, kind: str) -> None:
+    assert find_elsewhere(name).title == kind

@@ -97,7 +97,7 @@ def first_paragraph(text: str | None) -> str:
 def find_elsewhere(name: str) -> Section:
     """A module:Class under the kind that it is of; an error where it is of none."""
     choices: list[type[Choice]] = [*CHOICES.values(), SinkChoice]
-    kinds: list[Kind[Any]] = [*(choice.kind for choice in choices), STORES, REPLACEMENTS, METRICS]
+    kinds: list[Kind[Any]] = [*(choice.kind for choice in choices), STORES, REPLACEMENTS, METRICS, PSEUDO_LABELLERS]
     problems = []
     for kind in kinds:
         try:
