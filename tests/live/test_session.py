@@ -105,6 +105,26 @@ def test_a_name_that_another_class_had_can_be_given_to_a_new_one(open_session, p
     assert again.learning.learner.classes[-2:] == ("mug", "book")
 
 
+@pytest.mark.parametrize(
+    "strategy", [{"name": "cls_er", "replay_per_step": 3}, {"name": "iod", "boundary_every": 2}], ids=["cls_er", "iod"]
+)
+def test_every_detector_of_a_strategy_gets_new_names(open_session, person, digest, strategy) -> None:
+    session = open_session(strategy=strategy)
+    person.show(session, 5)
+    Corrections(session).rename("mug", "cup")
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    session.label(frame, [DrawnObject((5, 5, 30, 30), "mug")])
+    person.show(session, labels=False)
+    session.checkpoint()
+    known = digest(session)
+
+    again = open_session(strategy=strategy)
+
+    assert digest(again) == known
+    assert again.learning.learner.classes[-1] == "mug"
+
+
 def test_a_label_that_was_taken_before_a_kill_is_learnt_after_it(open_session, person) -> None:
     session = open_session()
     person.show(session, labels=False)

@@ -11,7 +11,6 @@ import torch
 from torchvision.ops import nms
 
 from leocod.benchmarks.live import LiveOptions
-from leocod.detectors.base import Detector
 from leocod.errors import InvalidFrame
 from leocod.evaluation.ap import Scorer
 from leocod.files.run_directory import RunDirectory
@@ -68,13 +67,6 @@ class LiveLearner:
         """The classes of the start."""
         return self.learner.classes
 
-    @property
-    def detectors(self) -> list[Detector]:
-        """The fast and the slow learner's, or the only one."""
-        fast = self.learner.strategy.detector if isinstance(self.learner, EfficientCLS) else self.learner.detector
-        deployed = self.learner.deployed_detector
-        return [fast] if fast is deployed else [fast, deployed]
-
     # -- performing the journal
 
     def perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
@@ -119,7 +111,7 @@ class LiveLearner:
         """Give the detectors an output for every class, or the first so many, and every output its name by now."""
         names = self.book.detector_names
         # Before there are more: a new class may have the name that another one had.
-        for detector in self.detectors:
+        for detector in self.learner.detectors:
             detector.classes = names[: len(detector.classes)]
         # One by one: its first weights then depend on its place in the list, and not on which others came with it.
         for name in names[len(self.learner.classes) : count]:

@@ -172,6 +172,11 @@ class EfficientCLS(Wrapper[Strategy]):
     def deployed_detector(self) -> Detector:
         return self.slow
 
+    @property
+    def detectors(self) -> list[Detector]:
+        """Every detector of the strategy, and the slow learner."""
+        return [*self.strategy.detectors, *([self.slow] if self.options.ema else [])]
+
     def extend_classes(self, names: Sequence[str]) -> None:
         self.strategy.extend_classes(names)
         if self.options.ema:

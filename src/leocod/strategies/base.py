@@ -85,6 +85,11 @@ class Strategy:
     def deployed_detector(self) -> Detector:
         return self.detector
 
+    @property
+    def detectors(self) -> list[Detector]:
+        """Every detector that it keeps: all have one class list. One that keeps others besides adds them."""
+        return [self.detector]
+
     def remembered_frames(self) -> list[LabelledFrame]:
         return [] if self.memory is None else self.memory.frames
 

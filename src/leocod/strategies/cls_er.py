@@ -58,6 +58,10 @@ class CLSER(ReplayStrategy):
     def deployed_detector(self) -> Detector:
         return self.stable
 
+    @property
+    def detectors(self) -> list[Detector]:
+        return [*super().detectors, self.plastic, self.stable]
+
     def predict(self, images: Images) -> list[Detections]:
         return distributed.predict_sharded(self.stable.predict, images)
 

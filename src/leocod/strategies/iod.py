@@ -55,6 +55,10 @@ class IOD(MemoryStrategy):
         """Classes that the teacher was trained with."""
         self._steps = 0
 
+    @property
+    def detectors(self) -> list[Detector]:
+        return [*super().detectors, *([] if self._teacher is None else [self._teacher])]
+
     def batches(self, step: Step) -> Iterator[Batch]:
         if self._steps % self.options.warp_every == 0:
             yield from self._warp_batches()
