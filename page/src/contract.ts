@@ -10,7 +10,7 @@ export type Proposal = { box: Box; name: string; score: number };
 
 export type LabelRequest = { frame: number; step: number; size: Size; asked: number; proposals: Proposal[] };
 
-export type LabelState = "waiting" | "learnt" | "kept aside";
+export type LabelState = "waiting" | "learnt" | "not learnt" | "kept aside";
 
 export type Label = {
   label: number;

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from leocod.errors import InvalidLabels
-from leocod.live.book import Book, check_name
+from leocod.live.book import MOST_TOGETHER, Book, check_name
 
 
 def a_label(number: int, frame: int, classes: list[int], new: list[str] | None = None, **more: Any) -> dict[str, Any]:
@@ -44,6 +44,31 @@ def book() -> Book:
     book = Book(most_requests=2)
     book.apply({"kind": "begin", "classes": ["mug", "book"], "from_start": 1})
     return book
+
+
+def test_labels_of_a_step_that_was_not_learnt_wait_again(book: Book) -> None:
+    for number in (1, 2):
+        book.apply(a_label(number, number, [0]))
+    book.apply(a_step(0, [], [1, 2]))
+
+    book.apply({"kind": "not_learnt", "step": 0, "failed": False})
+
+    assert [label.number for label in book.list_next()] == [1, 2]
+
+
+def test_labels_that_were_refused_often_are_tried_one_by_one_and_given_up_by_themselves(book: Book) -> None:
+    for number in (1, 2):
+        book.apply(a_label(number, number, [0]))
+    tried = []
+
+    for step in range(MOST_TOGETHER + 2):
+        tried.append([label.number for label in book.list_next()])
+        book.apply(a_step(step, [], tried[-1]))
+        if 1 in tried[-1]:
+            book.apply({"kind": "not_learnt", "step": step, "failed": False})
+
+    assert tried == [[1, 2]] * MOST_TOGETHER + [[1], [2]]
+    assert [label.state for label in book.labels.values()] == ["not learnt", "learnt"]
 
 
 def test_it_begins_with_the_classes_of_the_start_and_those_that_were_asked_for(book: Book) -> None:

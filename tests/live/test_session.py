@@ -11,6 +11,9 @@ from leocod.errors import InvalidConfig, InvalidData, InvalidLabels, InvalidRun
 from leocod.live.corrections import Corrections
 from leocod.live.drawn import DrawnObject
 from leocod.run.experiment import load_learner
+from leocod.strategies.base import Strategy
+from leocod.strategies.base_replay import MemoryStrategy
+from leocod.training.gradients import NotFinite
 
 
 def test_a_label_is_learnt_with_the_next_step(open_session, person) -> None:
@@ -123,6 +126,60 @@ def test_every_detector_of_a_strategy_gets_new_names(open_session, person, diges
 
     assert digest(again) == known
     assert again.learning.learner.classes[-1] == "mug"
+
+
+def test_a_remembered_frame_is_shown_with_all_classes_for_which_it_is_held(open_session, person) -> None:
+    session = open_session(strategy="icarl_wang", efficient_cls=None)
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+
+    session.label(frame, [DrawnObject((5, 5, 30, 30), "mug"), DrawnObject((20, 5, 40, 30), "thimble")])
+    person.show(session, labels=False)
+
+    mug, thimble = (session.book.find_class(name) for name in ("mug", "thimble"))
+    assert session.remembered == [(frame, (mug, thimble))]
+
+
+def test_a_label_of_a_step_that_was_refused_is_learnt_with_a_later_one(open_session, person, monkeypatch) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    number = person.label(session, frame)
+    with monkeypatch.context() as patched:
+        patched.setattr(Strategy, "update", _refuse)
+        person.show(session, labels=False)
+    assert session.book.labels[number].state == "waiting"
+    assert session.learning.learned == 0
+
+    person.show(session, labels=False)
+
+    assert session.book.labels[number].state == "learnt"
+    assert [frame.id for frame, _ in session.learning.learner.remembered_frames()] == [frame]
+
+
+def test_a_step_that_fails_is_not_tried_again_when_the_run_goes_on(open_session, person, monkeypatch, digest) -> None:
+    session = open_session()
+    person.show(session, labels=False)
+    (frame,) = session.book.requests
+    number = person.label(session, frame)
+    monkeypatch.setattr(MemoryStrategy, "remember", _fail)
+    before = digest(session)
+    with pytest.raises(InvalidConfig, match="too small"):
+        person.show(session, labels=False)
+    assert digest(session) == before
+
+    again = open_session()
+
+    assert again.book.labels[number].state == "waiting"
+    assert digest(again) == before
+
+
+def _refuse(self, batch):
+    raise NotFinite("the loss is not finite")
+
+
+def _fail(self, step):
+    raise InvalidConfig("the memory is too small")
 
 
 def test_a_label_that_was_taken_before_a_kill_is_learnt_after_it(open_session, person) -> None:

@@ -12,6 +12,7 @@ const STATES: Record<LabelRow["state"], { icon: IconName; text: string; help: st
   "taking back": { icon: "undo", text: "taking back", help: "Is being taken back" },
   waiting: { icon: "clock", text: "taken", help: "Taken; will be learnt with the next step" },
   learnt: { icon: "done", text: "learnt", help: "The detector has learnt from it" },
+  "not learnt": { icon: "warning", text: "not learnt", help: "Every step with it failed; it is not tried again" },
   "kept aside": { icon: "pin", text: "kept aside", help: "Never learnt: accuracy is measured on it" },
 };
 

@@ -13,7 +13,11 @@ from leocod.text import one_line
 WORKED_ON = 4
 """The oldest requests, which the person may be working on: these do not give way to new ones."""
 
-LabelState = Literal["waiting", "learnt", "kept aside"]
+MOST_TOGETHER = 16
+"""Times that a label may be refused beside others: float16 halves its scale about so often before its first step.
+Then the label is tried once more by itself."""
+
+LabelState = Literal["waiting", "learnt", "not learnt", "kept aside"]
 
 
 @dataclass
@@ -40,12 +44,18 @@ class GivenLabel:
     time: float
     kept_aside: bool
     step: int | None = None
-    """The step that it was learnt with; None: it waits, or it is kept aside."""
+    """The step that it was learnt with; None: it waits, is kept aside, or cannot be learnt."""
+    refusals: int = 0
+    """Steps with it that could not be learnt."""
 
     @property
     def state(self) -> LabelState:
         """Where it is on its way."""
-        return "kept aside" if self.kept_aside else "waiting" if self.step is None else "learnt"
+        if self.kept_aside:
+            return "kept aside"
+        if self.step is not None:
+            return "learnt"
+        return "waiting" if self.refusals <= MOST_TOGETHER else "not learnt"
 
 
 @dataclass
@@ -109,6 +119,12 @@ class Book:
                 self.labels[number].step = entry["step"]
         self.requests |= dict.fromkeys(entry["asked"], entry["step"])
         self._limit_requests()
+
+    def _apply_not_learnt(self, entry: Entry) -> None:
+        """Its labels wait again."""
+        for label in self.list_of_step(entry["step"]):
+            label.step = None
+            label.refusals += 1
 
     def _limit_requests(self) -> None:
         """Let those go that are too many, but not the first few, which the person may be working on."""
@@ -180,8 +196,18 @@ class Book:
         return numbers, new
 
     def list_waiting(self) -> list[GivenLabel]:
-        """The labels that no step has taken yet, oldest first."""
+        """The labels that no step has learnt yet, oldest first."""
         return [label for label in self.labels.values() if label.state == "waiting"]
+
+    def list_next(self) -> list[GivenLabel]:
+        """The labels of the next step: all that wait. One that was refused often comes alone: it may be at fault."""
+        waiting = self.list_waiting()
+        doubtful = [label for label in waiting if label.refusals >= MOST_TOGETHER]
+        return doubtful[:1] or waiting
+
+    def list_of_step(self, step: int) -> list[GivenLabel]:
+        """The labels that were learnt with a step."""
+        return [label for label in self.labels.values() if label.step == step]
 
     def list_kept_aside(self) -> list[GivenLabel]:
         """The labels that AP is measured on."""

@@ -103,9 +103,11 @@ class LiveLearner:
             (*unlabelled, *(frame for frame, _ in pairs)),
             {frame.id: labels for frame, labels in pairs},
         )
-        self.learned += 1
-        self.labels_learned += len(pairs)
-        return self.learner.learn(step)
+        learned = self.learner.learn(step)
+        if not learned.refused:
+            self.learned += 1
+            self.labels_learned += len(pairs)
+        return learned
 
     def extend_classes(self, count: int | None = None) -> None:
         """Give the detectors an output for every class, or the first so many, and every output its name by now."""

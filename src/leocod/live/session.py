@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import cast
 
 from leocod.benchmarks.live import LiveOptions
-from leocod.errors import InvalidConfig, InvalidData
+from leocod.errors import InvalidConfig, InvalidData, LeocodError
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
+from leocod.learner import Learned
 from leocod.live.book import Book, check_name
 from leocod.live.deployed import Deployed
 from leocod.live.drawn import DrawnObject, clip_boxes
@@ -100,8 +101,8 @@ class LiveSession:
                 self.book.apply(entry)
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
                 raise self.journal.make_error(number, f"'{entry['kind']}' does not fit here ({error!r})") from error
-            if entry["kind"] in PERFORMED and number >= self.learning.checkpoints.oldest_position:
-                self.performed.append((number, entry))
+            if number >= self.learning.checkpoints.oldest_position:
+                self._follow(number, entry)
             if entry["kind"] in ("undo", "forget"):
                 corrections.append((number, entry))
         if not self.journal.length:
@@ -132,7 +133,10 @@ class LiveSession:
         """Perform the journal again from a position on."""
         again = [entry for number, entry in self.performed if number >= position]
         for count, entry in enumerate(again, 1):
-            self.learning.perform(entry)
+            try:
+                self.perform(entry)
+            except LeocodError as problem:
+                self.tell("error", f"A step was not learnt: {problem}")
             if count % 10 == 0:
                 self.tell("info", f"Learning again: {count} of {pluralize(len(again), 'step')}.")
         self.learning.extend_classes()
@@ -142,8 +146,39 @@ class LiveSession:
         with self.lock:
             position = self.journal.write(entry)
             self.book.apply(entry)
-            if entry["kind"] in PERFORMED:
-                self.performed.append((position, entry))
+            self._follow(position, entry)
+
+    def _follow(self, position: int, entry: Entry) -> None:
+        """Keep what is to be performed again."""
+        if entry["kind"] in PERFORMED:
+            self.performed.append((position, entry))
+        elif entry["kind"] == "not_learnt" and entry["failed"]:
+            # It would fail again.
+            failed = ("step", entry["step"])
+            self.performed = [pair for pair in self.performed if (pair[1]["kind"], pair[1].get("step")) != failed]
+
+    def perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
+        """Do what an entry says. The labels of a step that is not learnt wait for another one."""
+        try:
+            learned = self.learning.perform(entry, frames)
+        except Exception:
+            self._let_wait(entry, failed=True)
+            raise
+        if learned is not None and learned.refused:
+            self._let_wait(entry, failed=False)
+        return learned
+
+    def _let_wait(self, entry: Entry, *, failed: bool) -> None:
+        """`failed`: it ended in an error, and is not performed again; what is refused is refused again."""
+        if entry["kind"] != "step":
+            return
+        with self.lock:
+            labels = self.book.list_of_step(entry["step"])
+            if labels or failed:
+                self.note({"kind": "not_learnt", "step": entry["step"], "failed": failed})
+        for label in labels:
+            if label.state == "not learnt":
+                self.tell("error", f"Label {label.number} cannot be learnt, and is not tried again. Take it back.")
 
     # -- what a person says: at once, from any thread
 
@@ -210,14 +245,14 @@ class LiveSession:
                 "kind": "step",
                 "step": step,
                 "frames": [frame.id for frame in frames if frame.id not in asked],
-                "labels": [label.number for label in self.book.list_waiting()],
+                "labels": [label.number for label in self.book.list_next()],
                 "classes": len(self.book.classes),
                 "asked": asked,
                 "next_frame": first + len(frames),
             }
             self.note(entry)
         began = time.perf_counter()
-        learned = self.learning.perform(entry, {frame.id: frame for frame in frames})
+        learned = self.perform(entry, {frame.id: frame for frame in frames})
         if learned is not None:
             self.step_seconds.append(time.perf_counter() - began)
             for warning in learned.warnings:
@@ -271,8 +306,11 @@ class LiveSession:
     def publish(self) -> None:
         """Show what was learnt: to those who look at the picture, and to those who look at the memory."""
         self.deployed.update(self.learning.learner.deployed_detector)
-        frames = {frame.id: labels.classes.tolist() for frame, labels in self.learning.learner.remembered_frames()}
-        self.remembered = [(frame, tuple(sorted(set(frames[frame])))) for frame in sorted(frames, reverse=True)]
+        classes: dict[int, set[int]] = {}
+        # A frame may be held more than once, each time with one of its classes.
+        for frame, labels in self.learning.learner.remembered_frames():
+            classes.setdefault(frame.id, set()).update(labels.classes.tolist())
+        self.remembered = [(number, tuple(sorted(classes[number]))) for number in sorted(classes, reverse=True)]
 
     def close(self) -> None:
         """Save, and let go of the journal."""
