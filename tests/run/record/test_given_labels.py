@@ -40,6 +40,27 @@ def test_it_notes_frames_that_were_labelled_for_the_run_and_those_that_tested(di
     assert held.tested == {fingerprint_frame(held_out[0])}
 
 
+def test_a_step_that_was_refused_gave_nothing(directory, a_frame):
+    pair = a_frame(1)
+
+    with GivenLabels(directory.given, []) as sink:
+        sink(STARTED)
+        sink(replace(learned(pair, labelled=[pair[0].id]), refused="the loss is not finite"))
+
+    assert read_given_labels(directory).given == {}
+
+
+def test_an_offline_run_notes_what_it_had_too(directory, a_frame):
+    pair = a_frame(1)
+
+    with GivenLabels(directory.given, []) as sink:
+        sink(replace(STARTED, single_pass=False))
+        for _ in range(2):
+            sink(learned(pair, labelled=[pair[0].id]))
+
+    assert len(read_given_labels(directory).given) == 1
+
+
 def test_what_runs_before_had_stays_and_a_changed_label_counts_as_it_is_now(directory, a_frame):
     frame, labels = a_frame(1)
     before = KnownLabels({fingerprint_frame(frame): 5, 7: 8}, frozenset({9}))

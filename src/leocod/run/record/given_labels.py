@@ -44,12 +44,11 @@ class GivenLabels(BaseSink):
         # Plain numbers: a stream of weeks has millions of labels.
         self._frames, self._labels = array("q", before.given), array("q", before.given.values())
         self._classes: tuple[str, ...] = ()
-        self._single_pass = True
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._classes, self._single_pass = event.classes, event.single_pass
-        elif isinstance(event, StepLearned) and self._single_pass:
+            self._classes = event.classes
+        elif isinstance(event, StepLearned) and not event.refused:
             for frame in event.frames:
                 if frame.id in event.labelled_ids and frame.id in event.truth:
                     self._frames.append(fingerprint_frame(frame))
