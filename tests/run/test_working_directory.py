@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leocod.errors import InvalidConfig, InvalidData
+from leocod.errors import InvalidConfig, InvalidData, InvalidRun, LeocodError
 from leocod.files.run_directory import RunDirectory
 from leocod.run.working_directory import change_to_start, describe_working_directory, explain_lost_paths
 
@@ -68,12 +68,15 @@ def test_a_start_that_nobody_knows_changes_nothing(started: RunDirectory, enviro
         assert Path.cwd() == here
 
 
-def test_an_error_about_a_lost_path_says_where_to_go_and_what_to_call(started: RunDirectory) -> None:
+@pytest.mark.parametrize("kind", [InvalidData, InvalidRun])
+def test_an_error_about_a_lost_path_says_where_to_go_and_what_to_call(
+    started: RunDirectory, kind: type[LeocodError]
+) -> None:
     with (
         pytest.raises(InvalidConfig) as caught,
         explain_lost_paths(started, CONFIG, "run --resume"),
     ):
-        raise InvalidData("data/kitchen.mp4: no such file.")
+        raise kind("data/kitchen.mp4: no such file.")
 
     assert "(benchmark.source: data/kitchen.mp4), which leads nowhere from here" in str(caught.value)
     assert str(caught.value).endswith(f"call: leocod run --resume {started.path.absolute()}")
@@ -92,6 +95,7 @@ def test_another_error_stays_as_it_is(started: RunDirectory) -> None:
     [
         {"benchmark": {"name": "video", "source": ["data/kitchen.mp4", "data/hall.mp4"]}},
         {"evaluate": {"also": ["data/kitchen.mp4"], "metrics": ["fap"]}},
+        {"earlier_run": "data/kitchen.mp4"},
         {"new_labels_since": "data/kitchen.mp4"},
     ],
 )

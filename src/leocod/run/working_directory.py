@@ -9,7 +9,7 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
-from leocod.errors import InvalidConfig, InvalidData
+from leocod.errors import InvalidConfig, InvalidData, InvalidRun
 from leocod.files.documents import parse_json
 from leocod.files.run_directory import RunDirectory
 from leocod.settings import list_leaves
@@ -47,7 +47,7 @@ def explain_lost_paths(directory: RunDirectory, config: Mapping[str, Any], comma
     """Add to an error about a relative path where the path is looked for, and how to resume the run elsewhere."""
     try:
         yield
-    except (InvalidConfig, InvalidData) as error:
+    except (InvalidConfig, InvalidData, InvalidRun) as error:
         lost = [f"{key}: {path}" for key, path in find_lost_paths(config) if path in str(error)]
         if not lost:
             raise
@@ -60,7 +60,7 @@ def explain_lost_paths(directory: RunDirectory, config: Mapping[str, Any], comma
 
 def find_lost_paths(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Options that could be relative paths, and lead nowhere from here."""
-    for part in ("benchmark", "labels", "detector", "evaluate", "new_labels_since"):
+    for part in ("benchmark", "labels", "detector", "evaluate", "earlier_run", "new_labels_since"):
         for key, leaf in list_leaves(config.get(part) or {}, part):
             for value in leaf if isinstance(leaf, list | tuple) and key != "evaluate.metrics" else [leaf]:
                 could_be = isinstance(value, str) and value and "\0" not in value and key != f"{part}.name"
