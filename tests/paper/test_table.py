@@ -10,6 +10,7 @@ from leocod.errors import InvalidConfig, UnknownName
 from leocod.paper.table import Row, Table, list_paper_tables, list_tables, load_table
 from leocod.run.config import load_mapping
 from leocod.run.layers import overlay
+from leocod.run.plugin import is_plus
 
 SOURCE = Path(__file__).parents[3] / "shared" / "seed"
 
@@ -129,6 +130,16 @@ def test_the_benchmarks_own_options_hold_for_every_strategy_that_has_them() -> N
     assert agem.efficient_cls is not None
     assert not agem.efficient_cls.ema_warmup
     assert load_mapping(Row(key="k", name="n", strategy="incremental").configure(base, seed=0)).efficient_cls is None
+
+
+def test_a_row_of_efficient_cls_plus_has_its_memory_whatever_the_benchmark_sets() -> None:
+    base = {**WANDER, "strategy": {"name": "icarl", "memory_per_class": 7, "replay_per_step": 8}}
+
+    config = load_mapping(Row(key="k", name="n", strategy="agem", plug_in="plus").configure(base, seed=0))
+
+    assert config.efficient_cls is not None
+    assert is_plus(config.efficient_cls, "agem", config.strategy.options)
+    assert config.strategy.options.model_dump()["replay_per_step"] == 8
 
 
 def test_a_half_that_the_benchmark_switches_off_is_on_in_rows_that_are_about_it() -> None:

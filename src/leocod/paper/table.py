@@ -122,15 +122,19 @@ class Row(Settings):
         """The benchmark's config with the strategy, plug-in, annotation cost and seed of this row, without `set`."""
         both = {"ema": True, "pseudo_labels": True}
         halves = {"none": None, "ema": both | {"pseudo_labels": False}, "pseudo": both | {"ema": False}, "whole": both}
-        layer = {
-            "strategy": {**_shared_options(self.strategy, base), "name": self.strategy},
-            "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
+        plug_in = {
             "plugin": {"none": "none", "plus": "efficient_cls_plus"}.get(self.plug_in, "efficient_cls"),
             "efficient_cls": (halves | {"plus": both})[self.plug_in],
+        }
+        # First, so that the base's own strategy keeps no option that the plug-in decides.
+        chosen = lay(base, plug_in)
+        layer = {
+            "strategy": {**_shared_options(self.strategy, chosen), "name": self.strategy},
+            "labels": {"per_step": _labels_per_step(self.labels, load_mapping(base).frames_per_step)},
             "diagnosis": self.diagnosis,
             "seed": seed,
         }
-        return lay(base, layer)
+        return lay(chosen, layer)
 
     def list_settings(self) -> list[dict[str, Any]]:
         """The single settings of its runs for one seed: one run, or one for each choice of the labelled frames."""
