@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from leocod.errors import InvalidConfig
 from leocod.strategies.mir import MIR, MIROptions
 
 
@@ -76,6 +77,13 @@ def test_the_loss_of_a_frame_does_not_depend_on_how_many_go_through_together(a_m
     strategy.detector.frames_at_once = 2
 
     np.testing.assert_allclose(strategy._compute_losses(pairs, range(len(pairs))), at_once, rtol=1e-4)
+
+
+def test_as_many_candidates_as_are_replayed_are_refused(a_detector):
+    strategy = MIR(a_detector(), MIROptions(candidates=16))
+
+    with pytest.raises(InvalidConfig, match="candidates is 16: it should be more than strategy.replay_per_step"):
+        strategy.check(20)
 
 
 def test_while_there_is_nothing_to_choose_what_is_there_repeats(a_detector, a_step):

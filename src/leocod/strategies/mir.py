@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from leocod.errors import InvalidConfig
 from leocod.strategies.base import StrategyOptions
 from leocod.strategies.base_replay import REPLAYED, ReplayOptions, ReplayStrategy
 from leocod.training.batch import Batch
@@ -20,7 +21,8 @@ class MIROptions(ReplayOptions):
     """Options of MIR."""
 
     candidates: int = Field(2 * REPLAYED, ge=1)
-    """Remembered frames that are looked at. Those whose loss has risen most are replayed."""
+    """Remembered frames that are looked at: more than `replay_per_step`, and at most `replay_per_class` of each class.
+    Those whose loss has risen most are replayed."""
 
 
 class MIR(ReplayStrategy):
@@ -33,6 +35,15 @@ class MIR(ReplayStrategy):
 
     Options: ClassVar[type[StrategyOptions]] = MIROptions
     options: MIROptions
+
+    def check(self, classes: int) -> None:
+        super().check(classes)
+        replayed = self.options.replay_per_step
+        if self.options.candidates <= replayed:
+            raise InvalidConfig(
+                f"strategy.candidates is {self.options.candidates}: it should be more than strategy.replay_per_step, "
+                f"which is {replayed}. Else all candidates are replayed, and `icarl` does the same for less."
+            )
 
     def batches(self, step: Step) -> Iterator[Batch]:
         current, candidates = step.labelled(), self._draw_candidates()
