@@ -62,6 +62,22 @@ def test_the_applied_gradient_does_not_oppose_the_reference(a_detector, a_step):
     assert any(opposed)
 
 
+def test_a_weight_without_a_gradient_has_none_after_the_comparison(a_detector, a_step):
+    strategy = AGEM(a_detector())
+    strategy.learn(a_step(0))
+    strategy._reference = strategy.sample_replay()
+    same = Batch.mean_of("current", strategy._reference)
+    strategy.backward(same)
+    first, *others = strategy.weights
+    first.grad = None
+    before = [one.grad.clone() for one in others]
+
+    strategy.constrain(same)
+
+    assert first.grad is None
+    assert all(torch.equal(one.grad, own) for one, own in zip(others, before, strict=True))
+
+
 def test_an_opposing_gradient_is_projected(a_detector, a_step, a_frame):
     strategy = Watched(a_detector(), AGEMOptions())
     strategy.learn(a_step(0))

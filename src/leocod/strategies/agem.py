@@ -44,14 +44,19 @@ class AGEM(ReplayStrategy):
     def constrain(self, batch: Batch) -> None:
         if batch.name != "current" or not self._reference:
             return
-        gradient = flatten_gradient(self.weights)
+        own, gradient = [weight.grad for weight in self.weights], flatten_gradient(self.weights)
         self.backward(Batch.mean_of("reference", self._reference))
         refuse_gradient(self.weights, "reference")
         reference = flatten_gradient(self.weights)
-        gradient = project(gradient, reference)
+        projected = project(gradient, reference)
         if self._adds_reference:
-            gradient = (gradient + reference) / 2
-        set_gradient(self.weights, gradient)
+            set_gradient(self.weights, (projected + reference) / 2)
+        elif projected is not gradient:
+            set_gradient(self.weights, projected)
+        else:
+            # As it was, and none where there was none: Adam moves a weight whose gradient is zero on.
+            for weight, one in zip(self.weights, own, strict=True):
+                weight.grad = one
 
     def count_frames(self, batch: Batch) -> int:
         added = len(self._reference) if self._adds_reference and batch.name == "current" else 0
