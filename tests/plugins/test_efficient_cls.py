@@ -422,6 +422,15 @@ def test_a_pseudo_labeller_that_remembers_goes_on_from_a_checkpoint(learner, a_s
     assert widths(second.learn(a_step(3, frames=4, labelled=2))) == {13}
 
 
+def test_another_pseudo_labeller_begins_anew_where_a_run_goes_on(learner, a_step):
+    first, second = learner(), learner(labeller=f"{__name__}:Counting")
+    first.learn(a_step(0, frames=4, labelled=2))
+
+    second.load_state_dict(first.state_dict())
+
+    assert widths(second.learn(a_step(1, frames=4, labelled=2))) == {10}
+
+
 def test_pseudo_labels_are_told_as_found_and_trained_on_augmented(learner, a_step):
     one = sees(learner(), detections(0.9))
     batches = batches_of(one)

@@ -271,7 +271,10 @@ class EfficientCLS(Wrapper[Strategy]):
             "random": self.random.bit_generator.state,
             "steps_learned": self.steps_learned,
             "watch": self.monitor.state_dict(),
-            "pseudo_labeller": self.label_writer.pseudo_labeller.state_dict(),
+            "pseudo_labeller": {
+                "name": self.options.labeller,
+                "state": self.label_writer.pseudo_labeller.state_dict(),
+            },
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -281,8 +284,10 @@ class EfficientCLS(Wrapper[Strategy]):
         self.random.bit_generator.state = state["random"]
         self.steps_learned = state["steps_learned"]
         self.monitor.load_state_dict(state["watch"])
-        # Older checkpoints have none: their pseudo-labellers kept nothing.
-        self.label_writer.pseudo_labeller.load_state_dict(state.get("pseudo_labeller", {}))
+        # Older checkpoints have none: their pseudo-labellers kept nothing. A run that goes on may have chosen another.
+        kept = state.get("pseudo_labeller", {})
+        if kept.get("name") == self.options.labeller:
+            self.label_writer.pseudo_labeller.load_state_dict(kept["state"])
 
 
 def _predict_with(detector: Detector) -> Predict:
