@@ -11,7 +11,7 @@ from tests.live.serving import HandSource, wait_for
 
 from leocod.errors import InvalidData, LeocodError
 from leocod.live.describe import describe
-from leocod.live.service import LiveService, Messages
+from leocod.live.service import LiveService, Messages, measure_seconds
 
 
 @pytest.fixture
@@ -162,3 +162,17 @@ def test_the_same_message_is_told_once() -> None:
         messages.add("warning", "The disk is nearly full.")
 
     assert [one["text"] for one in messages.list()] == ["The disk is nearly full."]
+
+
+@pytest.mark.parametrize(
+    ("captured", "seconds"),
+    [
+        ([0, 1, 2, 3], 4),
+        ([0, 1, 3601, 3602], 4),
+        ([5], 0),
+        ([5, 5, 5], 0),
+    ],
+    ids=["regular", "a pause in between", "one frame", "no clock"],
+)
+def test_a_step_is_as_long_as_its_frames_usually_take(captured, seconds) -> None:
+    assert measure_seconds(captured) == seconds

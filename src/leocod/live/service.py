@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from threading import Condition, Event, Lock, Thread
 from typing import Any, Literal, TypeVar
 
@@ -46,6 +48,18 @@ class Messages:
         """All of them."""
         with self._lock:
             return list(self._messages)
+
+
+def measure_seconds(captured: Sequence[float]) -> float:
+    """How long a step is, from its first frame to the first one of the next: by the usual time from frame to frame.
+
+    A pause in a step, or a camera that was away, is no time in which frames could have been labelled.
+
+    >>> measure_seconds([0.0, 0.5, 1.0, 3600.0, 3600.5])
+    2.5
+    """
+    gaps = [after - before for before, after in pairwise(captured)]
+    return max(median(gaps), 0.0) * len(captured) if gaps else 0.0
 
 
 class LiveService:
@@ -152,10 +166,9 @@ class LiveService:
                 self._do(*task)
 
     def _learn(self, frames: list[Captured]) -> None:
-        # From the first frame to the first one of the next step, as far as that is known.
-        seconds = (frames[-1].captured - frames[0].captured) * len(frames) / max(len(frames) - 1, 1)
+        seconds = measure_seconds([frame.captured for frame in frames])
         try:
-            self.session.take_step([frame.image for frame in frames], max(seconds, 0.0))
+            self.session.take_step([frame.image for frame in frames], seconds)
         except LeocodError as error:
             self.messages.add("error", f"A step was not learnt: {error}")
         except OSError as error:
