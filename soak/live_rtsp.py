@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Empty, Full, Queue
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any
@@ -23,7 +24,8 @@ import av
 from long_life import vitals
 from rtsp_server import RtspServer
 
-from leocod.live.grabber import FrameQueue, Grabber
+from leocod.live.grabber import Grabber
+from leocod.live.sources.base import Captured
 from leocod.live.sources.opening import open_source
 
 RATE = 15
@@ -106,6 +108,28 @@ def make_film(path: Path, seconds: int) -> Path:
             film.mux(stream.encode(frame.reformat(format="yuv420p")))
         film.mux(stream.encode())
     return path
+
+
+class FrameQueue:
+    """Frames that wait to be used: a bounded number. When it is full, new frames are refused."""
+
+    def __init__(self, room: int) -> None:
+        self._queue: Queue[Captured] = Queue(room)
+
+    def offer(self, captured: Captured) -> bool:
+        """Take a frame if there is room; never wait."""
+        try:
+            self._queue.put_nowait(captured)
+        except Full:
+            return False
+        return True
+
+    def take(self, timeout: float) -> Captured | None:
+        """Wait so many seconds for the oldest frame; None when there is none."""
+        try:
+            return self._queue.get(timeout=timeout)
+        except Empty:
+            return None
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from queue import Empty, Full, Queue
 from random import Random
 from threading import Event, Lock, Thread
 from typing import Literal
@@ -54,28 +53,6 @@ class GrabberState:
     """Frames that nobody had room for."""
     reconnects: int
     """How often the source was lost and found again."""
-
-
-class FrameQueue:
-    """Frames that wait to be used: a bounded number. When it is full, new frames are refused."""
-
-    def __init__(self, room: int) -> None:
-        self._queue: Queue[Captured] = Queue(room)
-
-    def offer(self, captured: Captured) -> bool:
-        """Take a frame if there is room; never wait."""
-        try:
-            self._queue.put_nowait(captured)
-        except Full:
-            return False
-        return True
-
-    def take(self, timeout: float) -> Captured | None:
-        """Wait so many seconds for the oldest frame; None when there is none."""
-        try:
-            return self._queue.get(timeout=timeout)
-        except Empty:
-            return None
 
 
 class Grabber:
