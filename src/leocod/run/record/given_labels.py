@@ -44,13 +44,18 @@ class GivenLabels(BaseSink):
         # Plain numbers: a stream of weeks has millions of labels.
         self._frames, self._labels = array("q", before.given), array("q", before.given.values())
         self._classes: tuple[str, ...] = ()
+        self._noted: set[int] | None = None
+        """Frames that are noted, where they come again in each epoch."""
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._classes = event.classes
+            self._noted = None if event.single_pass else set()
         elif isinstance(event, StepLearned) and not event.refused:
             for frame in event.frames:
-                if frame.id in event.labelled_ids and frame.id in event.truth:
+                if frame.id in event.labelled_ids and frame.id in event.truth and frame.id not in (self._noted or ()):
+                    if self._noted is not None:
+                        self._noted.add(frame.id)
                     self._frames.append(fingerprint_frame(frame))
                     self._labels.append(fingerprint_labels(event.truth[frame.id], self._classes))
 
