@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from threading import Condition, Event, Lock, Thread
 from typing import Any, Literal, TypeVar
 
@@ -26,6 +25,9 @@ Answer = TypeVar("Answer")
 Level = Literal["info", "warning", "error"]
 
 MOST_MESSAGES = 50
+FAR_LONGER = 10
+"""Times the mean of the other gaps of a step."""
+
 MOST_COMMANDS = 32
 """Commands that wait for the learner, at most."""
 
@@ -51,15 +53,17 @@ class Messages:
 
 
 def measure_seconds(captured: Sequence[float]) -> float:
-    """How long a step is, from its first frame to the first one of the next: by the usual time from frame to frame.
+    """How long a step is, from its first frame to the first one of the next, as far as that is known.
 
-    A pause in a step, or a camera that was away, is no time in which frames could have been labelled.
+    A gap far longer than the others is a pause, or a camera that was away: no time in which frames could be labelled.
 
     >>> measure_seconds([0.0, 0.5, 1.0, 3600.0, 3600.5])
     2.5
     """
-    gaps = [after - before for before, after in pairwise(captured)]
-    return max(median(gaps), 0.0) * len(captured) if gaps else 0.0
+    *others, longest = sorted(after - before for before, after in pairwise(captured)) or [0.0]
+    usual = sum(others) / len(others) if others else longest
+    seconds = sum(others) + (usual if longest > FAR_LONGER * usual > 0 else longest)
+    return max(seconds, 0.0) * len(captured) / (len(others) + 1)
 
 
 class LiveService:
