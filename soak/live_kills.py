@@ -236,7 +236,9 @@ def learn_again(run: Path) -> bool:
         directory = RunDirectory(twin)
         session = LiveSession(directory, load_run_config(directory.config))
         session.journal.close()
-        found.append([hash_tensors(detector.state_dict()["weights"]) for detector in session.learning.detectors])
+        found.append(
+            [hash_tensors(detector.state_dict()["weights"]) for detector in session.learning.learner.detectors]
+        )
         shutil.rmtree(twin)
     return found[0] == found[1]
 

@@ -109,7 +109,8 @@ def _check_corrections(told: Told, sent: Sequence[Sent]) -> list[str]:
 def _check_steps(told: Told) -> list[str]:
     steps = told.of("step")
     wrong = [] if [entry["step"] for entry in steps] == list(range(len(steps))) else ["steps are not in order"]
-    learnt = Counter(number for entry in steps for number in entry["labels"])
+    not_learnt = {entry["step"] for entry in told.of("not_learnt")}
+    learnt = Counter(number for entry in steps if entry["step"] not in not_learnt for number in entry["labels"])
     wrong += [f"label {number} was learnt {count} times" for number, count in learnt.items() if count > 1]
     frames = Counter(frame for entry in steps for frame in (*entry["frames"], *entry["asked"]))
     return wrong + [f"frame {frame} arrived {count} times" for frame, count in frames.items() if count > 1]

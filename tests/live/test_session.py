@@ -167,11 +167,41 @@ def test_a_step_that_fails_is_not_tried_again_when_the_run_goes_on(open_session,
     with pytest.raises(InvalidConfig, match="too small"):
         person.show(session, labels=False)
     assert digest(session) == before
+    assert session.book.labels[number].state == "waiting"
+    monkeypatch.undo()
+    person.show(session)
+    person.show(session, labels=False)
+    known = digest(session)
 
     again = open_session()
 
-    assert again.book.labels[number].state == "waiting"
-    assert digest(again) == before
+    assert again.book.labels[number].state == "learnt"
+    assert digest(again) == known
+
+
+def test_a_label_refused_beside_another_one_is_learnt_once_when_the_other_is_taken_back(
+    open_session, person, monkeypatch, digest
+) -> None:
+    session = open_session(labels={"per_step": 2})
+    person.show(session, labels=False)
+    good, bad = (person.label(session, frame) for frame in list(session.book.requests))
+    update = Strategy.update
+    monkeypatch.setattr(Strategy, "update", lambda self, batch: _refuse_where(session.book, bad, update, self, batch))
+    person.show(session, 2, labels=False)
+    assert [session.book.labels[one].state for one in (good, bad)] == ["waiting", "waiting"]
+
+    Corrections(session).undo(bad)
+    person.show(session, labels=False)
+    known = digest(session)
+
+    assert session.learning.labels_learned == 1
+    assert digest(open_session(labels={"per_step": 2})) == known
+
+
+def _refuse_where(book, number, update, strategy, batch):
+    if number in book.labels:
+        raise NotFinite("the loss is not finite")
+    return update(strategy, batch)
 
 
 def _refuse(self, batch):

@@ -45,8 +45,10 @@ class GivenLabel:
     kept_aside: bool
     step: int | None = None
     """The step that it was learnt with; None: it waits, is kept aside, or cannot be learnt."""
+    first_tried: int | None = None
+    """The first step with it, learnt or not."""
     refusals: int = 0
-    """Steps with it that could not be learnt."""
+    """Steps with it that the learner refused."""
 
     @property
     def state(self) -> LabelState:
@@ -115,8 +117,9 @@ class Book:
         self.steps = entry["step"] + 1
         self.next_frame = max(self.next_frame, entry["next_frame"])
         for number in entry["labels"]:
-            if number in self.labels:
-                self.labels[number].step = entry["step"]
+            if label := self.labels.get(number):
+                label.step = entry["step"]
+                label.first_tried = label.step if label.first_tried is None else label.first_tried
         self.requests |= dict.fromkeys(entry["asked"], entry["step"])
         self._limit_requests()
 
@@ -124,7 +127,8 @@ class Book:
         """Its labels wait again."""
         for label in self.list_of_step(entry["step"]):
             label.step = None
-            label.refusals += 1
+            # What has failed for another reason, such as a lack of memory, is not the label's fault.
+            label.refusals += not entry["failed"]
 
     def _limit_requests(self) -> None:
         """Let those go that are too many, but not the first few, which the person may be working on."""

@@ -21,20 +21,20 @@ class Corrections:
     def undo(self, number: int | None = None) -> str:
         """Take back a label, the last one unless a number says which. Returns what was done, for a person."""
         label = self._find_label(number)
-        state = self.session.learning.checkpoints.read_newest(before=label.step) if label.step is not None else None
+        first = label.first_tried
+        state = None if first is None else self.session.learning.checkpoints.read_newest(before=first)
         entry = {
             "kind": "undo",
             "label": label.number,
             "frame": label.frame,
-            "step": label.step,
+            "step": first,
             "goes_back": state is not None,
             "ask_again": self.session.store.has(label.frame),
         }
         self.session.note(entry)
-        if state is not None and label.step is not None:
-            position = self.session.learning.load(state)
-            self.session.learning.checkpoints.remove_from(label.step)
-            self.session.repeat(position)
+        if state is not None and first is not None:
+            self.session.learning.checkpoints.remove_from(first)
+            self.session.go_back()
         else:
             self.session.learning.perform(entry)
         self.session.publish()

@@ -55,6 +55,8 @@ class LiveLearner:
         self.learned = 0
         """Steps that were learnt."""
         self.labels_learned = 0
+        self.taught: set[int] = set()
+        """Labels that were learnt after a step with them had been refused."""
         self.merged: dict[int, int] = {}
         """Class -> the class that it was merged into, as far as the journal was performed."""
         self.accuracy: list[dict[str, Any]] = []
@@ -89,7 +91,9 @@ class LiveLearner:
 
     def _learn(self, entry: Entry, at_hand: Mapping[int, Frame]) -> Learned | None:
         self.step = entry["step"]
-        given = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
+        # A step that was refused may be learnt when it is performed again without a label that was taken back.
+        known = [self.book.labels[number] for number in entry["labels"] if number in self.book.labels]
+        given = [label for label in known if label.number not in self.taught]
         pairs = [pair for label in given if (pair := self.load_pair(label)) is not None]
         # A precaution: nobody corrects what it would teach itself.
         most = cast(LiveOptions, self.config.benchmark.options).steps_per_label * self.labels_learned
@@ -107,6 +111,7 @@ class LiveLearner:
         if not learned.refused:
             self.learned += 1
             self.labels_learned += len(pairs)
+            self.taught |= {label.number for label in given if label.refusals}
         return learned
 
     def extend_classes(self, count: int | None = None) -> None:
@@ -188,6 +193,7 @@ class LiveLearner:
                 "merged": dict(self.merged),
                 "learned": self.learned,
                 "labels_learned": self.labels_learned,
+                "taught": sorted(self.taught),
                 "accuracy": [dict(point) for point in self.accuracy],
                 "ap_by_class": dict(self.ap_by_class),
             },
@@ -201,6 +207,8 @@ class LiveLearner:
         live = state["live"]
         self.step, self.merged = state["step"], dict(live["merged"])
         self.learned, self.labels_learned = live["learned"], live["labels_learned"]
+        # Checkpoints of earlier versions have none.
+        self.taught = set(live.get("taught", ()))
         self.accuracy = [dict(point) for point in live["accuracy"]]
         self.ap_by_class = dict(live["ap_by_class"])
         torch.set_rng_state(state["torch_random"])

@@ -16,7 +16,7 @@ from threading import RLock
 from typing import cast
 
 from leocod.benchmarks.live import LiveOptions
-from leocod.errors import InvalidConfig, InvalidData, LeocodError
+from leocod.errors import InvalidConfig, InvalidData
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
 from leocod.learner import Learned
@@ -122,21 +122,32 @@ class LiveSession:
         """The learner as it was: the newest checkpoint, and what was learnt after it once more."""
         checkpoints = self.learning.checkpoints
         checkpoints.remove_stale(corrections)
-        state = checkpoints.read_newest(before=math.inf)
-        self.repeat(0 if state is None else self.learning.load(state))
+        if not self.go_back():
+            self._repeat(0)
         # An earlier checkpoint may hold it, if the process ended before that was removed.
         oldest = checkpoints.oldest_position
         self.has_forgotten = any(entry["kind"] == "forget" and number >= oldest for number, entry in corrections)
         self.propose([one for frame in self.book.requests if (one := self.learning.load_frame(frame)) is not None])
 
-    def repeat(self, position: int) -> None:
+    def go_back(self, before: float = math.inf) -> bool:
+        """Load the newest checkpoint from before a step, and learn again what came after it. False: there is none."""
+        while (state := self.learning.checkpoints.read_newest(before)) is not None:
+            count = len(self.performed)
+            try:
+                self._repeat(self.learning.load(state))
+                return True
+            except Exception as error:
+                # Without the step that has failed.
+                if len(self.performed) == count:
+                    raise
+                self.tell("error", f"A step could not be learnt again, and its labels wait: {error}")
+        return False
+
+    def _repeat(self, position: int) -> None:
         """Perform the journal again from a position on."""
         again = [entry for number, entry in self.performed if number >= position]
         for count, entry in enumerate(again, 1):
-            try:
-                self.perform(entry)
-            except LeocodError as problem:
-                self.tell("error", f"A step was not learnt: {problem}")
+            self._perform(entry)
             if count % 10 == 0:
                 self.tell("info", f"Learning again: {count} of {pluralize(len(again), 'step')}.")
         self.learning.extend_classes()
@@ -157,7 +168,7 @@ class LiveSession:
             failed = ("step", entry["step"])
             self.performed = [pair for pair in self.performed if (pair[1]["kind"], pair[1].get("step")) != failed]
 
-    def perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
+    def _perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
         """Do what an entry says. The labels of a step that is not learnt wait for another one."""
         try:
             learned = self.learning.perform(entry, frames)
@@ -169,7 +180,7 @@ class LiveSession:
         return learned
 
     def _let_wait(self, entry: Entry, *, failed: bool) -> None:
-        """`failed`: it ended in an error, and is not performed again; what is refused is refused again."""
+        """`failed`: it ended in an error, and is not performed again. A step that was refused is."""
         if entry["kind"] != "step":
             return
         with self.lock:
@@ -252,7 +263,12 @@ class LiveSession:
             }
             self.note(entry)
         began = time.perf_counter()
-        learned = self.perform(entry, {frame.id: frame for frame in frames})
+        try:
+            learned = self._perform(entry, {frame.id: frame for frame in frames})
+        except Exception:
+            # A part of the step may have been learnt.
+            self.go_back()
+            raise
         if learned is not None:
             self.step_seconds.append(time.perf_counter() - began)
             for warning in learned.warnings:

@@ -12,7 +12,7 @@ from pydantic import Field
 from torch import Tensor
 
 from leocod.detectors.base import Detector
-from leocod.errors import InvalidConfig, LeocodError
+from leocod.errors import InvalidConfig
 from leocod.find import Kind
 from leocod.learner import Learned
 from leocod.memory.replay import ReplayMemory
@@ -107,11 +107,9 @@ class Strategy:
             updates = [(self.count_frames(batch), self.update(batch)) for batch in batches]
             # Without pseudo labels: what must not be remembered is not in what the hook receives.
             self.remember(step.keep_source("human"))
-        except (LeocodError, NotFinite) as problem:
+        except NotFinite as problem:
             # Also what an earlier update of the step has changed: a step is learnt, or it is not.
             self.load_trained_state(before)
-            if isinstance(problem, LeocodError):
-                raise
             return Learned({}, {"train": time.perf_counter() - began}, refused=str(problem))
         losses, sizes = average_losses([losses for _, losses in updates]), tuple(size for size, _ in updates)
         return Learned(losses, {"train": time.perf_counter() - began}, trained_on=sizes)
