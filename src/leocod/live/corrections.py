@@ -31,10 +31,10 @@ class Corrections:
             "goes_back": state is not None,
             "ask_again": self.session.store.has(label.frame),
         }
-        self.session.note(entry)
+        self.session.history.note(entry)
         if state is not None and first is not None:
             self.session.learning.checkpoints.remove_from(first)
-            self.session.go_back()
+            self.session.history.go_back()
         else:
             self.session.learning.perform(entry)
         self.session.publish()
@@ -67,7 +67,7 @@ class Corrections:
             number, new = self._find_class(name), check_name(to)
             if self.session.book.find_class(new) is not None:
                 raise InvalidData(f"There is a class '{new}' already. To make one class of both, merge them.")
-            self.session.note({"kind": "rename", "class": number, "name": new})
+            self.session.history.note({"kind": "rename", "class": number, "name": new})
         self._update_names()
 
     def merge(self, name: str, into: str) -> None:
@@ -77,7 +77,7 @@ class Corrections:
             if number == other:
                 raise InvalidData(f"'{name}' cannot be merged into itself.")
             entry = {"kind": "merge", "class": number, "into": other}
-            self.session.note(entry)
+            self.session.history.note(entry)
         self.session.learning.extend_classes()
         self.session.learning.perform(entry)
         self._update_names()
@@ -102,7 +102,7 @@ class Corrections:
         self.session.has_forgotten = True
 
     def _perform_on_memory(self, entry: Entry) -> None:
-        self.session.note(entry)
+        self.session.history.note(entry)
         self.session.learning.perform(entry)
         self.session.publish()
 

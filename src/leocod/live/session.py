@@ -6,10 +6,9 @@ step takes to learn and are made by one thread only.
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -19,18 +18,17 @@ from leocod.benchmarks.live import LiveOptions
 from leocod.errors import InvalidConfig, InvalidData
 from leocod.files.run_directory import RunDirectory
 from leocod.labelling.base import Labeller, LabelRequest, StreamInfo
-from leocod.learner import Learned
 from leocod.live.book import Book, check_name
 from leocod.live.deployed import Deployed
 from leocod.live.drawn import DrawnObject, clip_boxes
 from leocod.live.frame_store import FrameStore
+from leocod.live.history import History
 from leocod.live.journal import Entry, Journal
-from leocod.live.learning import PERFORMED, LiveLearner
+from leocod.live.learning import LiveLearner
 from leocod.run.config import ExperimentConfig
 from leocod.run.experiment import Seeds
 from leocod.stream.budget import Budget
 from leocod.stream.questions import Questions
-from leocod.text import pluralize
 from leocod.types import Detections, Frame, Image
 
 
@@ -71,14 +69,13 @@ class LiveSession:
         self.book = Book(most_requests=self.options.requests)
         self.store = FrameStore(directory.path / "frames", directory.path.resolve().name)
         self.learning = LiveLearner(directory, config, self.book, self.store)
+        self.history = History(self.journal, self.book, self.learning, self.lock, tell)
         self.proposals: dict[int, Proposal] = {}
         self.last_seen: dict[int, float] = {}
         """Class -> when it was detected last."""
         self.step_seconds: deque[float] = deque(maxlen=20)
         self.remembered: list[tuple[int, tuple[int, ...]]] = []
         """Frames of the memory, newest first, with the numbers of the classes that they show."""
-        self.performed: list[tuple[int, Entry]] = []
-        """Entries that changed the learner since the oldest checkpoint, with their positions."""
         self.has_forgotten = False
         """Whether a frame must be off the disk at the next checkpoint."""
         self._begin(classes)
@@ -95,22 +92,13 @@ class LiveSession:
     def _begin(self, classes: Sequence[str]) -> None:
         # First, so that of a long journal only what may be performed again is kept.
         self.learning.checkpoints.find(warn=lambda text: self.tell("warning", text))
-        corrections: list[tuple[int, Entry]] = []
-        for number, entry in enumerate(self.journal.read()):
-            try:
-                self.book.apply(entry)
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-                raise self.journal.make_error(number, f"'{entry['kind']}' does not fit here ({error!r})") from error
-            if number >= self.learning.checkpoints.oldest_position:
-                self._follow(number, entry)
-            if entry["kind"] in ("undo", "forget"):
-                corrections.append((number, entry))
+        corrections = [pair for pair in self.history.read() if pair[1]["kind"] in ("undo", "forget")]
         if not self.journal.length:
             names = self.learning.known_classes
             new = [name for name in map(check_name, classes) if name not in names]
             if len(set(new)) < len(new):
                 raise InvalidConfig(f"--classes names '{next(n for n in new if new.count(n) > 1)}' twice.")
-            self.note({"kind": "begin", "classes": [*names, *new], "from_start": len(names)})
+            self.history.note({"kind": "begin", "classes": [*names, *new], "from_start": len(names)})
         if self.journal.length == 1:
             # New, or ended before there was a step: what can be gone back to is the start.
             self.learning.extend_classes()
@@ -122,74 +110,12 @@ class LiveSession:
         """The learner as it was: the newest checkpoint, and what was learnt after it once more."""
         checkpoints = self.learning.checkpoints
         checkpoints.remove_stale(corrections)
-        if not self.go_back():
-            self._repeat(0)
+        if not self.history.go_back():
+            self.history.repeat(0)
         # An earlier checkpoint may hold it, if the process ended before that was removed.
         oldest = checkpoints.oldest_position
         self.has_forgotten = any(entry["kind"] == "forget" and number >= oldest for number, entry in corrections)
         self.propose([one for frame in self.book.requests if (one := self.learning.load_frame(frame)) is not None])
-
-    def go_back(self, before: float = math.inf) -> bool:
-        """Load the newest checkpoint from before a step, and learn again what came after it. False: there is none."""
-        while (state := self.learning.checkpoints.read_newest(before)) is not None:
-            count = len(self.performed)
-            try:
-                self._repeat(self.learning.load(state))
-                return True
-            except Exception as error:
-                # Without the step that has failed.
-                if len(self.performed) == count:
-                    raise
-                self.tell("error", f"A step could not be learnt again, and its labels wait: {error}")
-        return False
-
-    def _repeat(self, position: int) -> None:
-        """Perform the journal again from a position on."""
-        again = [entry for number, entry in self.performed if number >= position]
-        for count, entry in enumerate(again, 1):
-            self._perform(entry)
-            if count % 10 == 0:
-                self.tell("info", f"Learning again: {count} of {pluralize(len(again), 'step')}.")
-        self.learning.extend_classes()
-
-    def note(self, entry: Entry) -> None:
-        """Write an entry to the journal, and then believe it."""
-        with self.lock:
-            position = self.journal.write(entry)
-            self.book.apply(entry)
-            self._follow(position, entry)
-
-    def _follow(self, position: int, entry: Entry) -> None:
-        """Keep what is to be performed again."""
-        if entry["kind"] in PERFORMED:
-            self.performed.append((position, entry))
-        elif entry["kind"] == "not_learnt" and entry["failed"]:
-            # It would fail again.
-            failed = ("step", entry["step"])
-            self.performed = [pair for pair in self.performed if (pair[1]["kind"], pair[1].get("step")) != failed]
-
-    def _perform(self, entry: Entry, frames: Mapping[int, Frame] | None = None) -> Learned | None:
-        """Do what an entry says. The labels of a step that is not learnt wait for another one."""
-        try:
-            learned = self.learning.perform(entry, frames)
-        except Exception:
-            self._let_wait(entry, failed=True)
-            raise
-        if learned is not None and learned.refused:
-            self._let_wait(entry, failed=False)
-        return learned
-
-    def _let_wait(self, entry: Entry, *, failed: bool) -> None:
-        """`failed`: it ended in an error, and is not performed again. A step that was refused is."""
-        if entry["kind"] != "step":
-            return
-        with self.lock:
-            labels = self.book.list_of_step(entry["step"])
-            if labels or failed:
-                self.note({"kind": "not_learnt", "step": entry["step"], "failed": failed})
-        for label in labels:
-            if label.state == "not learnt":
-                self.tell("error", f"Label {label.number} cannot be learnt, and is not tried again. Take it back.")
 
     # -- what a person says: at once, from any thread
 
@@ -216,7 +142,7 @@ class LiveSession:
             number = self.book.next_label
             every = self.options.keep_aside
             self.store.make_durable(frame)
-            self.note(
+            self.history.note(
                 {
                     "kind": "label",
                     "label": number,
@@ -238,7 +164,7 @@ class LiveSession:
         """Do not ask for a frame any more."""
         with self.lock:
             if frame in self.book.requests:
-                self.note({"kind": "skip", "frame": frame})
+                self.history.note({"kind": "skip", "frame": frame})
 
     # -- what takes time: by one thread
 
@@ -261,13 +187,13 @@ class LiveSession:
                 "asked": asked,
                 "next_frame": first + len(frames),
             }
-            self.note(entry)
+            self.history.note(entry)
         began = time.perf_counter()
         try:
-            learned = self._perform(entry, {frame.id: frame for frame in frames})
+            learned = self.history.perform(entry, {frame.id: frame for frame in frames})
         except Exception:
             # A part of the step may have been learnt.
-            self.go_back()
+            self.history.go_back()
             raise
         if learned is not None:
             self.step_seconds.append(time.perf_counter() - began)
@@ -311,12 +237,8 @@ class LiveSession:
         path = self.learning.save(position, forget_earlier=self.has_forgotten)
         self.has_forgotten = False
         with self.lock:
-            oldest = self.learning.checkpoints.oldest_position
-            self.performed = [pair for pair in self.performed if pair[0] >= oldest]
             wanted = {label.frame for label in self.book.labels.values()} | set(self.book.requests)
-            wanted |= {frame for _, entry in self.performed for frame in entry.get("frames", ())}
-            wanted |= {frame for _, entry in self.performed for frame in entry.get("asked", ())}
-            self.store.keep_only(wanted)
+            self.store.keep_only(wanted | self.history.forget_oldest())
         return path
 
     def publish(self) -> None:
