@@ -39,9 +39,9 @@ class History:
                 self._follow(number, entry)
             yield number, entry
 
-    def go_back(self, before: float = math.inf) -> bool:
-        """Load the newest checkpoint from before a step, and learn again what came after it. False: there is none."""
-        while (state := self.learning.checkpoints.read_newest(before)) is not None:
+    def go_back(self) -> bool:
+        """Load the newest checkpoint, and learn again what came after it. False: there is none."""
+        while (state := self.learning.checkpoints.read_newest(before=math.inf)) is not None:
             count = len(self.performed)
             try:
                 self.repeat(self.learning.load(state))
